@@ -1,0 +1,68 @@
+//! Anything that can be blamed, and how it is named.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What sort of thing a component is. An open set: a cluster file may name kinds of its own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Kind(std::borrow::Cow<'static, str>);
+
+impl Kind {
+    /// A host that serves storage.
+    pub const SERVER: Kind = Kind::named("server");
+    /// A host that uses storage.
+    pub const CLIENT: Kind = Kind::named("client");
+    /// A block device as one server sees it.
+    pub const ATTACHMENT: Kind = Kind::named("attachment");
+    /// A network interface of a host.
+    pub const NIC: Kind = Kind::named("nic");
+    /// The TCP traffic between a host and one remote host.
+    pub const LINK: Kind = Kind::named("link");
+    /// One TCP connection.
+    pub const SOCKET: Kind = Kind::named("socket");
+    /// A part of the recorder itself.
+    pub const RECORDER: Kind = Kind::named("recorder");
+
+    const fn named(name: &'static str) -> Kind {
+        Kind(std::borrow::Cow::Borrowed(name))
+    }
+
+    /// The kind's word.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Kind {
+    fn from(name: &str) -> Kind {
+        Kind(name.to_owned().into())
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// `oss3:sdb`: a block device of a host.
+pub fn attachment(host: &str, device: &str) -> String {
+    format!("{host}:{device}")
+}
+
+/// `oss3/eth0`: an interface of a host.
+pub fn nic(host: &str, interface: &str) -> String {
+    format!("{host}/{interface}")
+}
+
+/// `oss3>198.18.0.7`: a host's TCP traffic with a remote host; with ports on both sides, one connection.
+pub fn link(host: &str, remote: &str) -> String {
+    format!("{host}>{remote}")
+}
+
+/// `oss3@diskstats`: one source of a host's recorder.
+pub fn recorder(host: &str, source: &str) -> String {
+    format!("{host}@{source}")
+}

@@ -1,0 +1,8 @@
+//! The words everything else is said in: time, units, components, counters, metrics, clusters.
+//! In: text (cluster file, names, times). Out: checked values. Always: a value that exists is valid.
+
+pub mod cluster;
+pub mod component;
+pub mod metric;
+pub mod schema;
+pub mod time;
