@@ -85,7 +85,9 @@ impl RawTable {
     /// Adds a row of counts. `values` are in the schema's order; those beyond its end are [`ABSENT`].
     pub fn push_counts(&mut self, time: Timestamp, uptime: Option<Uptime>, component: u32, values: &[u64]) {
         self.push_key(time, uptime, component);
-        let Columns::Counts(columns) = &mut self.columns else { panic!("{} holds no counts", self.schema.name) };
+        let Columns::Counts(columns) = &mut self.columns else {
+            panic!("{} holds no counts", self.schema.name)
+        };
         for (i, column) in columns.iter_mut().enumerate() {
             column.push(values.get(i).copied().unwrap_or(ABSENT));
         }
@@ -94,7 +96,9 @@ impl RawTable {
     /// Adds a row of numbers. `values` are in the schema's order; those beyond its end are NaN.
     pub fn push_numbers(&mut self, time: Timestamp, uptime: Option<Uptime>, component: u32, values: &[f64]) {
         self.push_key(time, uptime, component);
-        let Columns::Numbers(columns) = &mut self.columns else { panic!("{} holds no numbers", self.schema.name) };
+        let Columns::Numbers(columns) = &mut self.columns else {
+            panic!("{} holds no numbers", self.schema.name)
+        };
         for (i, column) in columns.iter_mut().enumerate() {
             column.push(values.get(i).copied().unwrap_or(f64::NAN));
         }

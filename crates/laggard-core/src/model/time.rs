@@ -172,9 +172,14 @@ impl fmt::Display for Span {
             f.write_str("-")?;
         }
         let mut rest = self.0.unsigned_abs();
-        for (unit, micros) in
-            [("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000), ("s", 1_000_000), ("ms", 1000), ("us", 1)]
-        {
+        for (unit, micros) in [
+            ("d", 86_400_000_000),
+            ("h", 3_600_000_000),
+            ("m", 60_000_000),
+            ("s", 1_000_000),
+            ("ms", 1000),
+            ("us", 1),
+        ] {
             if rest >= micros {
                 write!(f, "{}{unit}", rest / micros)?;
                 rest %= micros;

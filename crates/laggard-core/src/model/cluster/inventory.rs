@@ -1,0 +1,238 @@
+//! What was recorded, seen through a cluster file: components, their peer groups, and what fits nowhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::component::Kind;
+use super::FEWEST_PEERS;
+use super::file::{ClusterFile, Rule};
+use super::pattern::fill;
+
+/// Something that there are recorded samples of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Recorded {
+    /// Its recorded name: `oss3:sdb`.
+    pub name: String,
+    /// What its table says it is.
+    pub kind: Kind,
+    /// The host that recorded it.
+    pub host: String,
+}
+
+/// A thing that can be blamed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// The name it is reported by.
+    pub name: String,
+    /// The name it is recorded by.
+    pub recorded: String,
+    /// What it is.
+    pub kind: Kind,
+    /// What is known about it: server, device, lun, controller, array, priority, cohort, ...
+    pub attributes: BTreeMap<String, String>,
+}
+
+/// Components that should behave alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerGroup {
+    /// What its members have in common: `attachment priority=1 cohort=old`.
+    pub name: String,
+    /// What its members are.
+    pub kind: Kind,
+    /// Indices of components, in the order of their names.
+    pub members: Vec<usize>,
+}
+
+/// A part of the cluster file that speaks of nothing recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmatched {
+    /// `component` or `ignore`.
+    pub section: &'static str,
+    /// Its pattern.
+    pub pattern: String,
+}
+
+/// Every recorded component, accounted for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inventory {
+    /// All components that may be judged, by name.
+    pub components: Vec<Component>,
+    /// Their peer groups, by name.
+    pub groups: Vec<PeerGroup>,
+    /// Recorded names that the cluster file ignores, with its reason.
+    pub ignored: Vec<(String, String)>,
+    /// Components that no rule of the file speaks of, though it has rules. Indices of components.
+    pub unruled: Vec<usize>,
+    /// Parts of the file that match nothing.
+    pub unmatched: Vec<Unmatched>,
+}
+
+impl PeerGroup {
+    /// Whether there are enough members to compare.
+    pub fn is_judged(&self) -> bool {
+        self.members.len() >= FEWEST_PEERS
+    }
+}
+
+impl Inventory {
+    /// Sees what was recorded through a cluster file.
+    pub fn new(file: &ClusterFile, recorded: &[Recorded]) -> Inventory {
+        let mut inventory = Inventory::default();
+        let mut matched = BTreeSet::new();
+        let distinct: BTreeSet<&Recorded> = recorded.iter().collect();
+        for recorded in distinct {
+            inventory.place(file, recorded, &mut matched);
+        }
+        inventory.groups = groups(&file.group_by, &inventory.components);
+        inventory.unmatched = unmatched(file, &matched);
+        inventory
+    }
+
+    fn place(
+        &mut self,
+        file: &ClusterFile,
+        recorded: &Recorded,
+        matched: &mut BTreeSet<(&'static str, usize)>,
+    ) {
+        if let Some(at) = file.ignored.iter().position(|i| i.pattern.matches(&recorded.name)) {
+            matched.insert(("ignore", at));
+            self.ignored.push((recorded.name.clone(), file.ignored[at].reason.clone()));
+            return;
+        }
+        let rule = file.rules.iter().position(|r| r.pattern.matches(&recorded.name));
+        match rule {
+            Some(at) => _ = matched.insert(("component", at)),
+            None if !file.rules.is_empty() => self.unruled.push(self.components.len()),
+            None => {}
+        }
+        self.components.push(component(recorded, rule.map(|at| &file.rules[at])));
+    }
+}
+
+fn component(recorded: &Recorded, rule: Option<&Rule>) -> Component {
+    let mut component = Component {
+        name: recorded.name.clone(),
+        recorded: recorded.name.clone(),
+        kind: recorded.kind.clone(),
+        attributes: BTreeMap::from([("server".into(), recorded.host.clone())]),
+    };
+    if let Some(part) = recorded.name.strip_prefix(recorded.host.as_str()).filter(|part| part.len() > 1) {
+        component.attributes.insert("device".into(), part[1..].to_owned());
+    }
+    if let Some(rule) = rule {
+        apply(rule, &mut component);
+    }
+    component
+}
+
+fn apply(rule: &Rule, component: &mut Component) {
+    let captures = rule.pattern.captures(&component.recorded).unwrap_or_default();
+    for (attribute, value) in &rule.attributes {
+        component.attributes.insert(attribute.clone(), fill(&value.text(), &captures));
+    }
+    if let Some(name) = &rule.name {
+        component.name = fill(name, &captures);
+    }
+    if let Some(kind) = &rule.kind {
+        component.kind = kind.clone();
+    }
+}
+
+/// What the members of a group have in common.
+type Likeness<'a> = (Kind, Vec<(&'a str, &'a str)>);
+
+/// Components of one kind with equal values of the attributes; one that lacks an attribute equals those that
+/// lack it too.
+fn groups(group_by: &[String], components: &[Component]) -> Vec<PeerGroup> {
+    let mut members: BTreeMap<Likeness, Vec<usize>> = BTreeMap::new();
+    for (index, component) in components.iter().enumerate() {
+        let value = |a: &str| component.attributes.get(a).map(String::as_str);
+        let key = group_by.iter().filter_map(|a| Some((a.as_str(), value(a)?))).collect();
+        members.entry((component.kind.clone(), key)).or_default().push(index);
+    }
+    members
+        .into_iter()
+        .map(|((kind, key), members)| PeerGroup { name: group_name(&kind, &key), kind, members })
+        .collect()
+}
+
+fn group_name(kind: &Kind, key: &[(&str, &str)]) -> String {
+    key.iter().fold(kind.to_string(), |name, (attribute, value)| format!("{name} {attribute}={value}"))
+}
+
+fn unmatched(file: &ClusterFile, matched: &BTreeSet<(&'static str, usize)>) -> Vec<Unmatched> {
+    let ignores = file.ignored.iter().map(|i| ("ignore", i.pattern.as_str())).enumerate();
+    let rules = file.rules.iter().map(|r| ("component", r.pattern.as_str())).enumerate();
+    let lost = ignores.chain(rules).filter(|(at, (section, _))| !matched.contains(&(*section, *at)));
+    lost.map(|(_, (section, pattern))| Unmatched { section, pattern: pattern.into() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disks(names: &[&str]) -> Vec<Recorded> {
+        let recorded = |name: &&str| Recorded {
+            name: (*name).into(),
+            kind: Kind::ATTACHMENT,
+            host: name.rsplit_once(':').unwrap().0.into(),
+        };
+        names.iter().map(recorded).collect()
+    }
+
+    fn named(inventory: &Inventory) -> Vec<(String, Vec<&str>)> {
+        let member = |&i: &usize| inventory.components[i].name.as_str();
+        inventory.groups.iter().map(|g| (g.name.clone(), g.members.iter().map(member).collect())).collect()
+    }
+
+    #[test]
+    fn without_a_file_all_disks_are_peers() {
+        let inventory = Inventory::new(&ClusterFile::default(), &disks(&["b:sda", "a:sda", "a:sdb"]));
+        assert_eq!(named(&inventory), [("attachment".into(), vec!["a:sda", "a:sdb", "b:sda"])]);
+        assert!(inventory.groups[0].is_judged());
+        assert_eq!(inventory.components[1].attributes["device"], "sdb");
+    }
+
+    #[test]
+    fn attributes_part_groups_and_names_get_better() {
+        let file = ClusterFile::parse(
+            r#"
+            [[ignore]]
+            match = "*:sda"
+            reason = "system disk"
+            [[component]]
+            match = "oss{n}:dm-{lun}"
+            name = "lun{lun}@oss{n}"
+            attributes = { priority = "{n}" }
+            "#,
+        );
+        let recorded = disks(&["oss1:dm-7", "oss2:dm-7", "oss1:dm-8", "oss1:sda", "oss1:sdq"]);
+        let inventory = Inventory::new(&file.unwrap(), &recorded);
+        assert_eq!(
+            named(&inventory),
+            [
+                ("attachment".into(), vec!["oss1:sdq"]),
+                ("attachment priority=1".into(), vec!["lun7@oss1", "lun8@oss1"]),
+                ("attachment priority=2".into(), vec!["lun7@oss2"]),
+            ]
+        );
+        assert_eq!(inventory.ignored, [("oss1:sda".into(), "system disk".into())]);
+        let unruled: Vec<&str> =
+            inventory.unruled.iter().map(|&i| inventory.components[i].name.as_str()).collect();
+        assert_eq!(unruled, ["oss1:sdq"]);
+    }
+
+    #[test]
+    fn a_rule_that_matches_nothing_is_told() {
+        let file = ClusterFile::parse("[[component]]\nmatch = 'oss9:sdb'\n").unwrap();
+        let inventory = Inventory::new(&file, &disks(&["oss1:sdb"]));
+        assert_eq!(inventory.unmatched, [Unmatched { section: "component", pattern: "oss9:sdb".into() }]);
+    }
+
+    #[test]
+    fn the_disks_of_each_host_can_be_peers() {
+        let file = ClusterFile::parse("group_by = ['kind', 'server']").unwrap();
+        let inventory = Inventory::new(&file, &disks(&["c/h1:d1", "c/h2:d1", "c/h1:d2"]));
+        let names: Vec<&str> = inventory.groups.iter().map(|g| g.name.as_str()).collect();
+        assert_eq!(names, ["attachment server=c/h1", "attachment server=c/h2"]);
+    }
+}

@@ -1,0 +1,222 @@
+//! Gathers the readings that fall on the instants of a grid, for the components of one table.
+//!
+//! A sample belongs to the instant nearest to it, if it is no further away than half the interval at which it
+//! was recorded. Where two samples claim one instant, as after a clock was set back, the one that was recorded
+//! last wins (Intrepid paper, section 6).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Table;
+use super::counters::{Plan, Reading};
+use super::grid::Grid;
+use crate::model::time::{Span, Timestamp};
+use crate::samples::{ABSENT, UPTIME_UNKNOWN};
+
+/// Rows with the columns of a [`Plan`], as a store or a source hands them over.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// The components that `component` counts.
+    pub names: &'a [Arc<str>],
+    /// Whom each row speaks of.
+    pub component: &'a [u32],
+    /// Microseconds, UTC.
+    pub time: &'a [i64],
+    /// Microseconds since boot, or [`UPTIME_UNKNOWN`].
+    pub uptime: &'a [i64],
+    /// The counts, a slice for each column of the plan.
+    pub columns: &'a [&'a [u64]],
+}
+
+/// Readings on a grid, for one metric.
+pub struct Collector {
+    plan: Plan,
+    /// With one more instant before the first.
+    grid: Grid,
+    tolerance: Span,
+    numbers: HashMap<Arc<str>, usize>,
+    components: Vec<Readings>,
+}
+
+/// One component's readings: a slot for each instant.
+struct Readings {
+    name: Arc<str>,
+    time: Vec<i64>,
+    uptime: Vec<i64>,
+    counts: Vec<u64>,
+}
+
+/// In a slot's time: no sample was taken there.
+const NO_SAMPLE: i64 = i64::MIN;
+
+impl Collector {
+    /// For a metric on a grid, from samples that were recorded `every` so often.
+    pub fn new(plan: Plan, grid: Grid, every: Span) -> Collector {
+        let tolerance = Span::from_micros((every.micros().min(grid.step.micros()) + 1) / 2);
+        Collector {
+            plan,
+            grid: grid.with_one_before(),
+            tolerance,
+            numbers: HashMap::new(),
+            components: Vec::new(),
+        }
+    }
+
+    /// The times at which samples matter: nothing before the first or after the second is looked at.
+    pub fn span(&self) -> (Timestamp, Timestamp) {
+        (self.grid.start - self.tolerance, self.grid.end() + self.tolerance)
+    }
+
+    /// Takes rows, in the order of recording.
+    pub fn feed(&mut self, rows: Rows) {
+        let numbers: Vec<usize> = rows.names.iter().map(|name| self.number(name)).collect();
+        let mut start = 0;
+        while start < rows.component.len() {
+            let component = rows.component[start];
+            let same = rows.component[start..].iter().take_while(|&&c| c == component).count();
+            self.feed_run(numbers[component as usize], start..start + same, rows);
+            start += same;
+        }
+    }
+
+    /// Rows of one component. Most fall on no instant: the next one of interest is looked for by comparing only.
+    fn feed_run(&mut self, component: usize, run: std::ops::Range<usize>, rows: Rows) {
+        let (step, tolerance) = (self.grid.step.micros(), self.tolerance.micros());
+        let start = self.grid.start.micros();
+        let (mut from, mut instant) = (i64::MAX, i64::MIN);
+        for row in run {
+            let time = rows.time[row];
+            if !(from <= time && time < from.saturating_add(step)) {
+                // The cell of an instant reaches from `tolerance` before it to the next one's cell.
+                let into = time.saturating_sub(start).saturating_add(tolerance);
+                instant = into.div_euclid(step);
+                from = start.saturating_add(instant.saturating_mul(step)).saturating_sub(tolerance);
+            }
+            if time - from < 2 * tolerance && (0..self.grid.len as i64).contains(&instant) {
+                self.components[component].set(instant as usize, row, rows);
+            }
+        }
+    }
+
+    fn number(&mut self, name: &Arc<str>) -> usize {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.components.len();
+        self.numbers.insert(name.clone(), number);
+        self.components.push(Readings::new(name.clone(), self.grid.len, self.plan.columns().len()));
+        number
+    }
+
+    /// The metric at every instant, for every component that was met, in the order of meeting.
+    pub fn table(&self) -> Table {
+        let grid = Grid { start: self.grid.instant(1), step: self.grid.step, len: self.grid.len - 1 };
+        let mut table = Table::new(self.plan.metric(), grid);
+        table.values.reserve(self.components.len() * grid.len);
+        for component in &self.components {
+            table.components.push(component.name.clone());
+            table.values.extend((0..grid.len).map(|k| component.value(&self.plan, k)));
+        }
+        table
+    }
+}
+
+impl Readings {
+    fn new(name: Arc<str>, slots: usize, columns: usize) -> Readings {
+        let (time, uptime) = (vec![NO_SAMPLE; slots], vec![UPTIME_UNKNOWN; slots]);
+        Readings { name, time, uptime, counts: vec![ABSENT; slots * columns] }
+    }
+
+    fn set(&mut self, slot: usize, row: usize, rows: Rows) {
+        self.time[slot] = rows.time[row];
+        self.uptime[slot] = rows.uptime[row];
+        let width = rows.columns.len();
+        for (count, column) in self.counts[slot * width..][..width].iter_mut().zip(rows.columns) {
+            *count = column[row];
+        }
+    }
+
+    fn value(&self, plan: &Plan, before: usize) -> f64 {
+        match (self.reading(before), self.reading(before + 1)) {
+            (Some(before), Some(after)) => plan.value(before, after),
+            _ => f64::NAN,
+        }
+    }
+
+    fn reading(&self, slot: usize) -> Option<Reading<'_>> {
+        let width = self.counts.len() / self.time.len();
+        let counts = &self.counts[slot * width..][..width];
+        let (time, uptime) = (self.time[slot], self.uptime[slot]);
+        (time != NO_SAMPLE).then_some(Reading { time, uptime, counts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::metric::Metric;
+
+    /// Requests completed by `sda` at each (time in ms, total) as `sectors_read`.
+    fn rates(samples: &[(i64, u64)], every: Span, step: Span) -> Vec<f64> {
+        let plan = Plan::new(Metric::named("rd_sec").unwrap(), false);
+        let time: Vec<i64> = samples.iter().map(|(t, _)| t * 1000).collect();
+        let counts: Vec<u64> = samples.iter().map(|(_, c)| *c).collect();
+        let last = time.iter().copied().max().unwrap_or(0);
+        let grid = Grid::covering(Timestamp::from_micros(step.micros()), Timestamp::from_micros(last), step);
+        let mut collector = Collector::new(plan, grid, every);
+        let rows = Rows {
+            names: &["oss1:sda".into()],
+            component: &vec![0; time.len()],
+            uptime: &vec![UPTIME_UNKNOWN; time.len()],
+            time: &time,
+            columns: &[&counts],
+        };
+        collector.feed(rows);
+        collector.table().values
+    }
+
+    const SECOND: Span = Span::SECOND;
+
+    #[test]
+    fn late_samples_count_at_their_instant_with_their_true_distance() {
+        assert_eq!(rates(&[(0, 0), (1250, 125), (2000, 200)], SECOND, SECOND), [100.0, 100.0]);
+    }
+
+    #[test]
+    fn a_sample_lost_on_an_instant_leaves_both_its_neighbours_without_a_value() {
+        let values = rates(&[(0, 0), (1000, 10), (3000, 30), (4000, 40)], SECOND, SECOND);
+        assert_eq!(values[0], 10.0);
+        assert!(values[1].is_nan() && values[2].is_nan());
+        assert_eq!(values[3], 10.0);
+    }
+
+    #[test]
+    fn samples_between_two_instants_do_not_count() {
+        let fine: Vec<(i64, u64)> = (0..=30).map(|s| (s * 1000, (s * s) as u64)).collect();
+        let coarse: Vec<(i64, u64)> = fine.iter().copied().filter(|(t, _)| t % 15_000 == 0).collect();
+        let step = Span::from_seconds(15);
+        assert_eq!(rates(&fine, SECOND, step), rates(&coarse, step, step));
+    }
+
+    #[test]
+    fn after_a_clock_was_set_back_the_later_recording_wins() {
+        let values =
+            rates(&[(0, 0), (1000, 10), (2000, 20), (1000, 30), (2000, 40), (3000, 50)], SECOND, SECOND);
+        assert_eq!(values, [30.0, 10.0, 10.0]);
+    }
+
+    #[test]
+    fn times_at_the_ends_of_the_range_are_outside_every_grid() {
+        let plan = Plan::new(Metric::named("rd_sec").unwrap(), false);
+        let grid = Grid::covering(Timestamp::from_seconds(0), Timestamp::from_seconds(3), SECOND);
+        let mut collector = Collector::new(plan, grid, SECOND);
+        collector.feed(Rows {
+            names: &["x".into()],
+            component: &[0, 0, 0],
+            time: &[i64::MIN, i64::MAX, i64::MIN + 1],
+            uptime: &[0, 0, 0],
+            columns: &[&[1, 2, 3]],
+        });
+        assert!(collector.table().values.iter().all(|v| v.is_nan()));
+    }
+}
