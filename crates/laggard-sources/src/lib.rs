@@ -4,8 +4,11 @@
 //! Always: what could be read is handed over before an error is returned, and bad input is an error, never a
 //! panic.
 
+mod gathering;
+mod printed;
 pub mod reading;
 
+pub mod discover;
 pub mod input;
 pub mod iostat;
 pub mod live;

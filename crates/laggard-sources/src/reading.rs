@@ -34,6 +34,26 @@ pub struct Note {
     pub text: String,
 }
 
+/// A sink that keeps everything: for tests, and for recordings that are known to be small.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// The rows, as they came.
+    pub rows: Vec<(Origin, RawTable)>,
+    /// The notes, as they came.
+    pub notes: Vec<Note>,
+}
+
+impl Sink for Collected {
+    fn rows(&mut self, origin: &Origin, rows: RawTable) -> Result<(), ReadError> {
+        self.rows.push((origin.clone(), rows));
+        Ok(())
+    }
+
+    fn note(&mut self, note: Note) {
+        self.notes.push(note);
+    }
+}
+
 /// How many rows a reader gathers before it hands them over.
 pub const ROWS_AT_ONCE: usize = 16 * 1024;
 

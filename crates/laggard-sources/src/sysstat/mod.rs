@@ -1,1 +1,45 @@
-//! TBD
+//! The binary files of sysstat's sadc, as in /var/log/sa and /var/log/sysstat.
+//! In: an sa file of sysstat 8.1.3 or later, either byte order, 32- or 64-bit. Out: rows of `disk`, `net`,
+//! `tcp` and `pressure`. Always: the counters of a record are handed over together or not at all, and no
+//! length in the file decides how much memory is taken.
+//!
+//! What sadc does not record is absent: reads and writes apart, merges, flushes, requests in flight. A device
+//! is in the file by its numbers only: see [`devices`] for how it is named.
+
+mod activity;
+mod bytes;
+mod clock;
+mod devices;
+mod header;
+mod layout;
+mod records;
+mod rows;
+
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod writer;
+
+use std::io::BufRead;
+
+use crate::reading::{ReadError, Sink};
+
+use bytes::Bytes;
+use header::Header;
+use records::Records;
+use rows::Rows;
+
+pub use header::recognises;
+
+/// Reads an sa file. Complete records in front of an error are handed over.
+pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let mut bytes = Bytes::new(input);
+    let header = Header::read(&mut bytes)?;
+    let activities = activity::list(&mut bytes, &header, sink)?;
+    let mut rows = Rows::new(&header);
+    let outcome = Records::new(&mut bytes, &header, activities).read(&mut rows, sink);
+    rows.end_file(sink)?;
+    outcome
+}

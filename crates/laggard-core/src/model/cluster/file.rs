@@ -74,6 +74,12 @@ impl Attribute {
     }
 }
 
+impl From<String> for Attribute {
+    fn from(text: String) -> Attribute {
+        Attribute::Text(text)
+    }
+}
+
 /// A cluster file that cannot be understood.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {

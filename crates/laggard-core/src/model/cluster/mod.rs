@@ -7,7 +7,7 @@ mod file;
 mod inventory;
 mod pattern;
 
-pub use file::{ClusterError, ClusterFile, Ignore, Rule};
+pub use file::{Attribute, ClusterError, ClusterFile, Ignore, Rule};
 pub use inventory::{Component, Inventory, PeerGroup, Recorded, Unmatched};
 pub use pattern::{Pattern, PatternError};
 

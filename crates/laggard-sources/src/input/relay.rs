@@ -1,0 +1,50 @@
+//! A sink between a reader and the caller's: counts, and gives the host the name that the caller wants.
+
+use laggard_core::samples::RawTable;
+
+use crate::reading::{Note, Origin, ReadError, Sink};
+
+/// Of a file that has much to say, the first notes say most.
+const MOST_NOTES: usize = 100;
+
+pub(super) struct Relay<'r> {
+    pub(super) sink: &'r mut dyn Sink,
+    pub(super) host: Option<&'r str>,
+    pub(super) rows: u64,
+    pub(super) notes: Vec<Note>,
+}
+
+impl Sink for Relay<'_> {
+    fn rows(&mut self, origin: &Origin, rows: RawTable) -> Result<(), ReadError> {
+        self.rows += rows.len() as u64;
+        match self.host {
+            None => self.sink.rows(origin, rows),
+            Some(host) => {
+                let rows = renamed(rows, &origin.host, host);
+                self.sink.rows(&Origin { host: host.into(), ..origin.clone() }, rows)
+            }
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(note.clone());
+        }
+        self.sink.note(note);
+    }
+}
+
+/// The same rows, of a host by another name.
+fn renamed(mut rows: RawTable, from: &str, to: &str) -> RawTable {
+    let mut renamed = RawTable::new(rows.schema());
+    let name = |name: &str| match name.strip_prefix(from) {
+        Some(part) => format!("{to}{part}"),
+        None => name.to_owned(),
+    };
+    let numbers: Vec<u32> = rows.names().iter().map(|old| renamed.number(&name(old))).collect();
+    renamed.time = std::mem::take(&mut rows.time);
+    renamed.uptime = std::mem::take(&mut rows.uptime);
+    renamed.component = rows.component.iter().map(|&component| numbers[component as usize]).collect();
+    renamed.columns = rows.columns;
+    renamed
+}

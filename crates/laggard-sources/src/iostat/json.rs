@@ -1,0 +1,97 @@
+//! `iostat -o JSON`.
+
+use std::io::BufRead;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::report::Reports;
+use crate::printed::column::{Row, Target};
+use crate::printed::document::{self, Fields, Statistics};
+use crate::reading::{Place, ReadError, Sink};
+
+const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt -o JSON)";
+
+/// Whether a text begins like such a document: as one of sysstat's, but not of a file of sadc's.
+pub fn recognises(start: &str) -> bool {
+    document::recognises(start) && !start.contains("\"file-date\"")
+}
+
+/// Reads a document, one report at a time; `host` is for output that does not name its own.
+pub fn read(input: &mut dyn BufRead, host: &str, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let mut run = Run { reports: Reports::new(sink, host), host: None, date: None, is_begun: false };
+    let read = document::read(input, &mut run);
+    let ended = run.reports.end_run();
+    run.reports.remark();
+    match ended {
+        Err(error) => Err(error),
+        Ok(()) if read.is_ok() && run.reports.gathering.rows() == 0 => {
+            Err(ReadError::content(Place::Whole, EXPECTED, "none"))
+        }
+        Ok(()) => read,
+    }
+}
+
+struct Run<'s> {
+    reports: Reports<'s>,
+    host: Option<String>,
+    date: Option<String>,
+    is_begun: bool,
+}
+
+/// One report.
+#[derive(Deserialize)]
+struct Report {
+    timestamp: Option<String>,
+    #[serde(default)]
+    disk: Vec<Fields>,
+}
+
+impl Statistics for Run<'_> {
+    type Sample = Report;
+    type Remark = IgnoredAny;
+
+    fn host(&mut self, key: &str, text: &str) {
+        match key {
+            "nodename" => self.host = Some(text.into()),
+            "date" => self.date = Some(text.into()),
+            _ => {}
+        }
+    }
+
+    fn sample(&mut self, report: Report) -> Result<(), ReadError> {
+        if !std::mem::replace(&mut self.is_begun, true) {
+            self.reports.begin_run(self.host.as_deref(), self.date.as_deref())?;
+        }
+        let time = report.timestamp.and_then(|text| self.reports.calendar.instant(&text));
+        self.reports.begin(time)?;
+        for fields in &report.disk {
+            self.device(fields);
+        }
+        Ok(())
+    }
+
+    fn remark(&mut self, _: IgnoredAny) {}
+
+    fn host_ends(&mut self) -> Result<(), ReadError> {
+        self.is_begun = false;
+        self.reports.end_run()
+    }
+}
+
+impl Run<'_> {
+    fn device(&mut self, fields: &Fields) {
+        let Some(device) = fields.text("disk_device") else { return };
+        // Sums over groups of devices (-g) are set off by a space.
+        if device.starts_with(' ') {
+            return self.reports.group();
+        }
+        let mut row = Row::new(self.reports.schema);
+        for (name, number) in fields.numbers() {
+            if let Some(target) = Target::named(self.reports.schema, name) {
+                row.set(target, number);
+            }
+        }
+        self.reports.device(device, row);
+    }
+}

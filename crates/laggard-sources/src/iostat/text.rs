@@ -1,0 +1,199 @@
+//! iostat's text.
+
+use std::io::BufRead;
+
+use laggard_core::model::schema::Schema;
+
+use super::report::Reports;
+use crate::printed::column::{Row, Target};
+use crate::printed::date;
+use crate::printed::line::{BadLines, Lines};
+use crate::reading::{ReadError, Sink};
+
+const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt)";
+
+/// Whether a text begins like such a file: with a heading of devices.
+pub fn recognises(start: &str) -> bool {
+    let schema = Schema::named("disk_rates").expect("disks have rates");
+    let is_heading = |line| Heading::read(line, schema).is_some_and(|heading| heading.targets.iter().any(Option::is_some));
+    start.lines().any(is_heading)
+}
+
+/// Reads lines; `host` is for output that does not name its own.
+pub fn read(input: &mut dyn BufRead, host: &str, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let mut reader = Reader::new(Reports::new(sink, host));
+    let read = reader.lines(Lines::new(input));
+    let ended = reader.reports.end_run();
+    reader.reports.remark();
+    let told = reader.bad.settle(&mut reader.reports.gathering, EXPECTED);
+    match ended {
+        Err(error) => Err(error),
+        Ok(()) => read.and(told),
+    }
+}
+
+struct Reader<'s> {
+    reports: Reports<'s>,
+    state: State,
+    /// The headings of this report: a second one of the same columns begins another report.
+    headings: Vec<Heading>,
+    /// A device's name that had a line to itself: its values come in the next.
+    pending: Option<String>,
+    bad: BadLines,
+}
+
+/// What the lines speak of.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// Nothing yet, or processors.
+    Elsewhere,
+    /// A time has begun a report that has no heading yet.
+    Begun,
+    /// Devices.
+    Devices,
+}
+
+/// What the columns hold.
+#[derive(PartialEq)]
+struct Heading {
+    columns: Vec<String>,
+    targets: Vec<Option<Target>>,
+    is_name_last: bool,
+}
+
+impl<'s> Reader<'s> {
+    fn new(reports: Reports<'s>) -> Self {
+        let bad = BadLines::default();
+        Reader { reports, state: State::Elsewhere, headings: Vec::new(), pending: None, bad }
+    }
+
+    fn lines(&mut self, mut lines: Lines<'_>) -> Result<(), ReadError> {
+        while lines.advance()? {
+            let text = lines.text();
+            if !lines.is_whole() || !self.line(&text)? {
+                self.bad.add(lines.number(), &text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a line; false if it is a device's and cannot be read.
+    fn line(&mut self, text: &str) -> Result<bool, ReadError> {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Ok(true);
+        }
+        if let Some((host, date)) = banner(trimmed) {
+            self.reports.begin_run(Some(host), Some(date))?;
+            self.begin_section(State::Elsewhere);
+        } else if let Some(heading) = Heading::read(trimmed, self.reports.schema) {
+            self.heading(heading)?;
+        } else if trimmed.starts_with("avg-cpu") || trimmed.starts_with("Filesystem") {
+            self.elsewhere();
+        } else if let Some(begun) = self.time(trimmed) {
+            begun?;
+        } else if self.state == State::Devices {
+            return Ok(self.device(text));
+        }
+        Ok(true)
+    }
+
+    fn begin_section(&mut self, state: State) {
+        self.state = state;
+        self.headings.clear();
+        self.pending = None;
+    }
+
+    fn elsewhere(&mut self) {
+        if self.state == State::Devices {
+            self.begin_section(State::Elsewhere);
+        }
+    }
+
+    /// A line that is a time begins a report.
+    fn time(&mut self, text: &str) -> Option<Result<(), ReadError>> {
+        let reports = &mut self.reports;
+        let clock = text.strip_prefix("Time:").and_then(date::time);
+        let time = match clock {
+            Some(clock) => reports.at(clock),
+            None => Some(reports.calendar.instant(text)?),
+        };
+        self.begin_section(State::Begun);
+        Some(self.reports.begin(time))
+    }
+
+    fn heading(&mut self, heading: Heading) -> Result<(), ReadError> {
+        let is_another = self.state == State::Elsewhere || self.headings.contains(&heading);
+        if is_another {
+            self.begin_section(State::Devices);
+            self.reports.begin(None)?;
+        }
+        self.state = State::Devices;
+        self.pending = None;
+        self.headings.push(heading);
+        Ok(())
+    }
+
+    fn device(&mut self, text: &str) -> bool {
+        let Some(heading) = self.headings.last() else { return true };
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let is_name_alone = words.len() == 1 && !heading.is_name_last;
+        let device = match self.pending.take() {
+            Some(name) => name,
+            None if is_name_alone => return self.wait_for_values(words[0]),
+            None if heading.is_name_last => words.pop().unwrap_or_default().to_owned(),
+            // Sums over groups of devices (-g) are set off by a space.
+            None if text.starts_with(' ') => return self.pass_over_group(),
+            None => words.remove(0).to_owned(),
+        };
+        match heading.row(&words, self.reports.schema) {
+            Some(row) if heading.is_name_last => self.reports.device_part(&device, row),
+            Some(row) => self.reports.device(&device, row),
+            None => false,
+        }
+    }
+
+    /// Old versions give a long name a line of its own.
+    fn wait_for_values(&mut self, device: &str) -> bool {
+        self.pending = Some(device.to_owned());
+        true
+    }
+
+    fn pass_over_group(&mut self) -> bool {
+        self.reports.group();
+        true
+    }
+}
+
+impl Heading {
+    /// `Device: rrqm/s ...`, `Device r/s ...`, or, as `iostat -h` has it, `r/s ... Device`.
+    fn read(text: &str, schema: &Schema) -> Option<Heading> {
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let is_name = |word: Option<&&str>| matches!(word, Some(&("Device" | "Device:")));
+        let is_name_last = !is_name(words.first());
+        if is_name_last {
+            words.pop().filter(|word| is_name(Some(word)))?;
+        } else {
+            words.remove(0);
+        }
+        let targets = words.iter().map(|word| Target::named(schema, word)).collect();
+        Some(Heading { columns: words.into_iter().map(str::to_owned).collect(), targets, is_name_last })
+    }
+
+    fn row(&self, words: &[&str], schema: &'static Schema) -> Option<Row> {
+        let mut row = Row::new(schema);
+        let fits = words.len() == self.targets.len();
+        let set = |(target, word): (&Option<Target>, &&str)| target.is_none_or(|target| row.set_text(target, word));
+        let all = self.targets.iter().zip(words).all(set);
+        (fits && all).then_some(row)
+    }
+}
+
+/// `Linux 6.18.44 (oss1) 	11/15/26 	_x86_64_	(2 CPU)`: the host and the date.
+pub(crate) fn banner(text: &str) -> Option<(&str, &str)> {
+    let (system, rest) = text.split_once(" (")?;
+    let (host, rest) = rest.split_once(')')?;
+    let date = rest.split_whitespace().next()?;
+    let is_banner = system.split(' ').count() == 2 && date.chars().any(|c| c.is_ascii_digit());
+    is_banner.then_some((host, date))
+}

@@ -1,0 +1,183 @@
+//! Asks the kernel for its TCP connections, over one netlink socket that stays open.
+
+use std::io;
+
+use netlink_packet_core::{
+    ErrorBuffer, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer, NetlinkHeader,
+    NetlinkMessage,
+};
+use netlink_packet_sock_diag::SockDiagMessage;
+use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP, SOCK_DIAG_BY_FAMILY};
+use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, SocketId, StateFlags};
+use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+use netlink_sys::{Socket, SocketAddr};
+use rustix::io::Errno;
+
+use super::connection::Connection;
+use super::failure::Failure;
+
+/// The kernel fills at most this much at a time.
+const LARGEST_DATAGRAM: usize = 32 << 10;
+
+const WHAT: &str = "sock_diag";
+
+/// The open netlink socket, and what is sent on it.
+pub struct SockDiag {
+    socket: Option<Socket>,
+    requests: [Vec<u8>; 2],
+    sequence: u32,
+}
+
+/// How the reading of a dump goes on.
+enum Progress {
+    More,
+    Done,
+}
+
+impl SockDiag {
+    /// Nothing is opened before the first dump: the socket then belongs to the network namespace of the thread
+    /// that asks.
+    pub fn new() -> SockDiag {
+        let requests = [request(AF_INET, SocketId::new_v4()), request(AF_INET6, SocketId::new_v6())];
+        SockDiag { socket: None, requests, sequence: 0 }
+    }
+
+    /// Shows every connection that can still carry data. Each is shown once, but where connections come and go
+    /// during the dump, the kernel may show one twice or leave one out.
+    pub fn dump(&mut self, buffer: &mut Vec<u8>, mut see: impl FnMut(&Connection)) -> Result<(), Failure> {
+        if buffer.len() < LARGEST_DATAGRAM {
+            buffer.resize(LARGEST_DATAGRAM, 0);
+        }
+        let mut unread = 0;
+        for family in 0..self.requests.len() {
+            let outcome = self.dump_family(family, buffer, &mut see, &mut unread);
+            if outcome.is_err() {
+                self.socket = None; // The rest of the answer must not be taken for the next one's.
+            }
+            outcome?;
+        }
+        if unread > 0 { Err(Failure::Unread { count: unread }) } else { Ok(()) }
+    }
+
+    fn dump_family(
+        &mut self,
+        family: usize,
+        buffer: &mut [u8],
+        see: &mut impl FnMut(&Connection),
+        unread: &mut u64,
+    ) -> Result<(), Failure> {
+        self.sequence = self.sequence.wrapping_add(1);
+        NetlinkBuffer::new(&mut self.requests[family]).set_sequence_number(self.sequence);
+        let socket = match &mut self.socket {
+            Some(socket) => socket,
+            none => none.insert(open().map_err(failure)?),
+        };
+        socket.send(&self.requests[family], 0).map_err(failure)?;
+        loop {
+            let length = socket.recv(&mut &mut buffer[..], 0).map_err(failure)?;
+            let datagram = &buffer[..length.min(buffer.len())];
+            let progress = read_datagram(datagram, self.sequence, |answer| match Connection::read(answer) {
+                Some(connection) => see(&connection),
+                None => *unread += 1,
+            })?;
+            if let Progress::Done = progress {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Default for SockDiag {
+    fn default() -> SockDiag {
+        SockDiag::new()
+    }
+}
+
+/// The kernel has the next part of an answer ready before it is asked for, so waiting would be for nothing.
+fn open() -> io::Result<Socket> {
+    let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
+    socket.bind_auto()?;
+    socket.connect(&SocketAddr::new(0, 0))?;
+    socket.set_non_blocking(true)?;
+    Ok(socket)
+}
+
+fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+    let (extensions, states) = (ExtensionFlags::INFO, StateFlags::from_bits_truncate(CARRYING));
+    let request = InetRequest { family, protocol: IPPROTO_TCP, extensions, states, socket_id };
+    let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request).into());
+    message.finalize();
+    let mut bytes = vec![0; message.buffer_len()];
+    message.serialize(&mut bytes);
+    bytes
+}
+
+/// States in which our side may still send: what it sent last counts too.
+const CARRYING: u32 =
+    StateFlags::ESTABLISHED.bits() | StateFlags::FIN_WAIT1.bits() | StateFlags::CLOSE_WAIT.bits();
+
+/// Walks the messages of a datagram that answer the request of that number.
+fn read_datagram(datagram: &[u8], sequence: u32, mut see: impl FnMut(&[u8])) -> Result<Progress, Failure> {
+    let mut rest = datagram;
+    while !rest.is_empty() {
+        let broken = |found: String| Failure::Answer { what: WHAT, expected: "a netlink message", found };
+        let message = NetlinkBuffer::new_checked(rest).map_err(|error| broken(error.to_string()))?;
+        let length = message.length() as usize;
+        if message.sequence_number() == sequence {
+            match message.message_type() {
+                NLMSG_DONE => return Ok(Progress::Done),
+                NLMSG_ERROR => return Err(refusal(message.payload())),
+                SOCK_DIAG_BY_FAMILY => see(message.payload()),
+                _ => {}
+            }
+        }
+        rest = &rest[length.next_multiple_of(4).min(rest.len())..];
+    }
+    Ok(Progress::More)
+}
+
+fn refusal(payload: &[u8]) -> Failure {
+    let code = ErrorBuffer::new_checked(payload).ok().and_then(|error| error.code());
+    match code {
+        Some(code) => failure(io::Error::from_raw_os_error(code.get().wrapping_abs())),
+        None => Failure::Answer { what: WHAT, expected: "connections", found: "an empty error".into() },
+    }
+}
+
+fn failure(error: io::Error) -> Failure {
+    let what = WHAT.to_owned();
+    let missing = [Errno::NOENT, Errno::PROTONOSUPPORT, Errno::AFNOSUPPORT].map(Errno::raw_os_error);
+    if error.raw_os_error().is_some_and(|code| missing.contains(&code)) {
+        return Failure::Absent { what };
+    }
+    Failure::Io { what, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{any, prop, proptest};
+
+    #[test]
+    fn a_refused_dump_says_what_the_kernel_said() {
+        let mut datagram = vec![36, 0, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0];
+        datagram.extend((-1i32).to_ne_bytes());
+        datagram.extend([0; 16]);
+        let refused = read_datagram(&datagram, 7, |_| {}).map(|_| ()).unwrap_err();
+        assert!(refused.to_string().starts_with("sock_diag: Operation not permitted"), "{refused}");
+        assert!(matches!(read_datagram(&datagram, 8, |_| {}), Ok(Progress::More)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_datagram_panics_or_loops(datagram in prop::collection::vec(any::<u8>(), 0..300), length in 0..300u32) {
+            let mut datagram = datagram;
+            if let Some(field) = datagram.first_chunk_mut() {
+                *field = length.to_ne_bytes();
+            }
+            let _ = read_datagram(&datagram, 0, |answer| { Connection::read(answer); });
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The TCP connections of the host, by sock_diag.
+
+use laggard_core::samples::RawTable;
+
+use super::clock::Moment;
+use super::connection::Filter;
+use super::failure::Failure;
+use super::sock_diag::SockDiag;
+use super::source::Source;
+use super::traffic::{Bounds, Traffic};
+
+/// Asks for the connections, and follows those that count.
+pub struct Sockets {
+    kernel: SockDiag,
+    filter: Filter,
+    traffic: Traffic,
+}
+
+impl Sockets {
+    /// Nothing is asked yet.
+    pub fn new(host: &str, filter: Filter, bounds: Bounds) -> Sockets {
+        Sockets { kernel: SockDiag::new(), filter, traffic: Traffic::new(host, bounds) }
+    }
+}
+
+impl Source for Sockets {
+    fn name(&self) -> &'static str {
+        "sockets"
+    }
+
+    fn read(&mut self, at: Moment, buffer: &mut Vec<u8>) -> Result<(), Failure> {
+        let Sockets { kernel, filter, traffic } = self;
+        traffic.start();
+        let outcome = kernel.dump(buffer, |connection| {
+            if filter.accepts(connection) {
+                traffic.see(connection, at);
+            }
+        });
+        // Half of the connections would make wrong sums; a whole dump with unreadable answers makes rows.
+        if outcome.as_ref().map_or_else(Failure::is_partial, |()| true) {
+            traffic.finish(at);
+        }
+        outcome
+    }
+
+    fn tables(&self) -> &[RawTable] {
+        self.traffic.tables()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.traffic.left_out()
+    }
+}

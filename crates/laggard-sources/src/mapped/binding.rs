@@ -1,0 +1,268 @@
+//! A mapping bound to one file: columns by number instead of by name, and rows made from records.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use laggard_core::model::component::{self, Kind};
+use laggard_core::model::schema::{Schema, Values};
+use laggard_core::model::time::Timestamp;
+use laggard_core::samples::ABSENT;
+
+use super::mapping::{Mapping, TableMapping};
+use super::template::{Part, Template};
+use crate::gathering::Gathering;
+use crate::input::stem;
+use crate::reading::{Origin, Place, ReadError};
+
+/// One record of a file.
+pub(super) trait Record {
+    /// A column as text.
+    fn text(&self, column: usize) -> Option<Cow<'_, str>>;
+    /// A column as a number: NaN if it is missing, none if it is no number.
+    fn number(&self, column: usize) -> Option<f64>;
+    /// A column as a count: [`ABSENT`] if it is missing, none if it is no count.
+    fn count(&self, column: usize) -> Option<u64>;
+    /// The time.
+    fn time(&self, column: usize) -> Option<Timestamp>;
+}
+
+/// The mapping of one file.
+pub(super) struct Binding {
+    time: usize,
+    host: Bound,
+    tables: Vec<BoundTable>,
+    origin: Origin,
+}
+
+/// A template whose variables are columns.
+struct Bound(Vec<BoundPart>);
+
+enum BoundPart {
+    Literal(String),
+    Column(usize),
+}
+
+struct BoundTable {
+    schema: &'static Schema,
+    component: Option<Bound>,
+    values: Vec<BoundValue>,
+    /// The component of the record before, most often that of this one too.
+    last: Option<Last>,
+}
+
+struct BoundValue {
+    position: usize,
+    column: usize,
+    scale: f64,
+}
+
+#[derive(Default)]
+struct Last {
+    host: String,
+    component: String,
+    slot: usize,
+    number: u32,
+}
+
+impl Binding {
+    /// Looks up every column that the mapping names. `name` is the path of the file.
+    pub(super) fn new(mapping: &Mapping, name: &str, columns: &[String]) -> Result<Binding, ReadError> {
+        let captured: HashMap<String, String> = captures(mapping, name)?;
+        let binder = Binder { captured, columns };
+        let fallback = Template(vec![Part::Literal(stem(name).to_owned())]);
+        let origin = Origin { host: String::new(), every: mapping.time.every, wraps_at_32_bits: false };
+        Ok(Binding {
+            time: binder.column(&mapping.time.column)?,
+            host: binder.template(mapping.host.as_ref().unwrap_or(&fallback))?,
+            tables: mapping.tables.iter().map(|table| binder.table(table)).collect::<Result<_, _>>()?,
+            origin,
+        })
+    }
+
+    /// The column with the time.
+    pub(super) fn time_column(&self) -> usize {
+        self.time
+    }
+
+    /// The columns that are texts.
+    pub(super) fn text_columns(&self) -> impl Iterator<Item = usize> {
+        let components = self.tables.iter().filter_map(|table| table.component.as_ref());
+        components.chain([&self.host]).flat_map(|bound| &bound.0).filter_map(|part| match part {
+            BoundPart::Column(column) => Some(*column),
+            BoundPart::Literal(_) => None,
+        })
+    }
+
+    /// The columns that are numbers, and whether they are counts.
+    pub(super) fn value_columns(&self) -> impl Iterator<Item = (usize, bool)> {
+        let columns = |table: &BoundTable| {
+            let is_count = table.schema.values == Values::Counts;
+            table.values.iter().map(|value| (value.column, is_count)).collect::<Vec<_>>()
+        };
+        self.tables.iter().flat_map(columns)
+    }
+
+    /// Makes the rows of one record; none if it does not fit.
+    pub(super) fn rows(&mut self, record: &dyn Record, gathering: &mut Gathering<'_>) -> Option<()> {
+        let time = record.time(self.time)?;
+        for table in &mut self.tables {
+            match table.schema.values {
+                Values::Numbers => {
+                    let values = table.numbers(record)?;
+                    let (slot, number) = table.place(record, &self.host, &mut self.origin, gathering)?;
+                    gathering.table(slot).push_numbers(time, None, number, &values);
+                }
+                Values::Counts => {
+                    let values = table.counts(record)?;
+                    let (slot, number) = table.place(record, &self.host, &mut self.origin, gathering)?;
+                    gathering.table(slot).push_counts(time, None, number, &values);
+                }
+            }
+            gathering.pushed();
+        }
+        Some(())
+    }
+
+    /// Rows were handed over: places known so far are void.
+    pub(super) fn forget_places(&mut self) {
+        self.tables.iter_mut().for_each(|table| table.last = None);
+    }
+}
+
+impl BoundTable {
+    fn numbers(&self, record: &dyn Record) -> Option<Vec<f64>> {
+        let mut row = vec![f64::NAN; self.schema.columns.len()];
+        for value in &self.values {
+            row[value.position] = record.number(value.column)? * value.scale;
+        }
+        Some(row)
+    }
+
+    fn counts(&self, record: &dyn Record) -> Option<Vec<u64>> {
+        let mut row = vec![ABSENT; self.schema.columns.len()];
+        for value in &self.values {
+            row[value.position] = if value.scale == 1.0 {
+                record.count(value.column)?
+            } else {
+                scaled(record.number(value.column)?, value.scale)?
+            };
+        }
+        Some(row)
+    }
+
+    /// Where the row goes, and its component's number there.
+    fn place(
+        &mut self,
+        record: &dyn Record,
+        host: &Bound,
+        origin: &mut Origin,
+        gathering: &mut Gathering<'_>,
+    ) -> Option<(usize, u32)> {
+        if let Some(last) = &self.last
+            && host.is(&last.host, record)
+            && self.component.as_ref().is_none_or(|component| component.is(&last.component, record))
+        {
+            return Some((last.slot, last.number));
+        }
+        origin.host = host.fill(record)?;
+        let component = self.component.as_ref().map(|c| c.fill(record)).unwrap_or(Some(String::new()))?;
+        let slot = gathering.slot(origin, self.schema);
+        let number = gathering.table(slot).number(&name(self.schema, &origin.host, &component));
+        self.last = Some(Last { host: origin.host.clone(), component, slot, number });
+        Some((slot, number))
+    }
+}
+
+fn scaled(value: f64, scale: f64) -> Option<u64> {
+    let value = (value * scale).round();
+    match value {
+        _ if value.is_nan() => Some(ABSENT),
+        _ if (0.0..1.8e19).contains(&value) => Some(value as u64),
+        _ => None,
+    }
+}
+
+fn name(schema: &Schema, host: &str, part: &str) -> String {
+    match &schema.kind {
+        kind if *kind == Kind::ATTACHMENT => component::attachment(host, part),
+        kind if *kind == Kind::NIC => component::nic(host, part),
+        kind if *kind == Kind::LINK || *kind == Kind::SOCKET => component::link(host, part),
+        _ => host.to_owned(),
+    }
+}
+
+impl Bound {
+    /// The text for a record; none where a part of it is missing.
+    fn fill(&self, record: &dyn Record) -> Option<String> {
+        let mut filled = String::new();
+        for part in &self.0 {
+            match part {
+                BoundPart::Literal(text) => filled.push_str(text),
+                BoundPart::Column(column) => filled.push_str(&record.text(*column)?),
+            }
+        }
+        (!filled.is_empty()).then_some(filled)
+    }
+
+    /// Whether the text for a record is this one.
+    fn is(&self, text: &str, record: &dyn Record) -> bool {
+        let strip = |rest: &'_ str, part: &BoundPart| -> Option<usize> {
+            match part {
+                BoundPart::Literal(text) => rest.starts_with(text.as_str()).then_some(text.len()),
+                BoundPart::Column(column) => {
+                    let text = record.text(*column)?;
+                    rest.starts_with(text.as_ref()).then_some(text.len())
+                }
+            }
+        };
+        let end = self.0.iter().try_fold(0, |start, part| Some(start + strip(&text[start..], part)?));
+        end == Some(text.len())
+    }
+}
+
+/// Finds columns by name.
+struct Binder<'b> {
+    captured: HashMap<String, String>,
+    columns: &'b [String],
+}
+
+impl Binder<'_> {
+    fn column(&self, name: &str) -> Result<usize, ReadError> {
+        let found = self.columns.iter().position(|column| column == name);
+        found.ok_or_else(|| {
+            let expected = format!("a column `{name}`");
+            ReadError::content(Place::Whole, expected, format!("columns {}", self.columns.join(", ")))
+        })
+    }
+
+    /// What the path tells comes first: it does not change from line to line.
+    fn template(&self, template: &Template) -> Result<Bound, ReadError> {
+        let part = |part: &Part| match part {
+            Part::Literal(text) => Ok(BoundPart::Literal(text.clone())),
+            Part::Variable(name) => match self.captured.get(name) {
+                Some(value) => Ok(BoundPart::Literal(value.clone())),
+                None => Ok(BoundPart::Column(self.column(name)?)),
+            },
+        };
+        Ok(Bound(template.0.iter().map(part).collect::<Result<_, ReadError>>()?))
+    }
+
+    fn table(&self, table: &TableMapping) -> Result<BoundTable, ReadError> {
+        let value = |c: &super::mapping::ColumnMapping| {
+            Ok(BoundValue { position: c.position, column: self.column(&c.column)?, scale: c.scale })
+        };
+        Ok(BoundTable {
+            schema: table.schema,
+            component: table.component.as_ref().map(|component| self.template(component)).transpose()?,
+            values: table.columns.iter().map(value).collect::<Result<_, ReadError>>()?,
+            last: None,
+        })
+    }
+}
+
+fn captures(mapping: &Mapping, name: &str) -> Result<HashMap<String, String>, ReadError> {
+    let Some(pattern) = &mapping.path else { return Ok(HashMap::new()) };
+    let found = pattern.captures(name);
+    let wrong = || ReadError::content(Place::Whole, format!("a path that ends like {pattern}"), name);
+    Ok(found.ok_or_else(wrong)?.into_iter().collect())
+}

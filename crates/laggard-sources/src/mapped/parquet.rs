@@ -1,0 +1,243 @@
+//! Parquet through a mapping.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufRead, Read};
+
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use ::parquet::file::reader::ChunkReader;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, TimeUnit as ArrowUnit};
+use bytes::Bytes;
+use laggard_core::model::time::Timestamp;
+use laggard_core::samples::ABSENT;
+
+use super::binding::{Binding, Record};
+use super::csv::whole;
+use super::mapping::{Mapping, TimeUnit};
+use crate::gathering::Gathering;
+use crate::reading::{Place, ROWS_AT_ONCE, ReadError, Sink};
+
+/// Parquet is read from its end, so what cannot be sought in is held in memory; but not more than this.
+const MOST_IN_MEMORY: u64 = 1 << 30;
+
+const ROWS_IN_BATCH: usize = 8192;
+
+/// Reads a file; `name` is its path, for the mapping to look at.
+pub fn read_file(file: File, name: &str, mapping: &Mapping, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    read(file, name, mapping, sink)
+}
+
+/// Reads a stream, such as a member of an archive.
+pub fn read_stream(
+    input: &mut dyn BufRead,
+    name: &str,
+    mapping: &Mapping,
+    sink: &mut dyn Sink,
+) -> Result<(), ReadError> {
+    let mut content = Vec::new();
+    let taken = input.take(MOST_IN_MEMORY + 1).read_to_end(&mut content);
+    taken.map_err(|error| ReadError::Io { place: Place::Byte(content.len() as u64), error })?;
+    if content.len() as u64 > MOST_IN_MEMORY {
+        let expected = "at most 1 GiB of Parquet in an archive (unpack it first)";
+        return Err(ReadError::content(Place::Whole, expected, "more"));
+    }
+    read(Bytes::from(content), name, mapping, sink)
+}
+
+fn read<C: ChunkReader + 'static>(
+    content: C,
+    name: &str,
+    mapping: &Mapping,
+    sink: &mut dyn Sink,
+) -> Result<(), ReadError> {
+    let mut gathering = Gathering::new(sink, ROWS_AT_ONCE);
+    let mut misfits = 0;
+    let read = batches(content, name, mapping, &mut gathering, &mut misfits);
+    gathering.hand_over()?;
+    read?;
+    if gathering.rows() == 0 {
+        let expected = "at least one row that fits the mapping";
+        return Err(ReadError::content(Place::Whole, expected, "none"));
+    }
+    if misfits > 0 {
+        gathering.note(None, format!("rows that do not fit the mapping left out: {misfits}"));
+    }
+    Ok(())
+}
+
+fn batches<C: ChunkReader + 'static>(
+    content: C,
+    name: &str,
+    mapping: &Mapping,
+    gathering: &mut Gathering<'_>,
+    misfits: &mut u64,
+) -> Result<(), ReadError> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(content).map_err(unreadable)?;
+    let columns: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let mut binding = Binding::new(mapping, name, &columns)?;
+    let wanted = Wanted::new(&binding, columns.len());
+    let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.columns());
+    let reader = builder.with_projection(mask).with_batch_size(ROWS_IN_BATCH).build().map_err(unreadable)?;
+    for batch in reader {
+        let batch = batch.map_err(|error| unreadable(error.into()))?;
+        let batch = wanted.converted(&batch, mapping.time.unit)?;
+        for row in 0..batch.length {
+            let fits = binding.rows(&Row { batch: &batch, row }, gathering).is_some();
+            *misfits += u64::from(!fits);
+        }
+        if gathering.settle()? {
+            binding.forget_places();
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(error: ::parquet::errors::ParquetError) -> ReadError {
+    ReadError::content(Place::Whole, "Parquet", error.to_string())
+}
+
+/// What is wanted of each column of the file.
+struct Wanted(Vec<Use>);
+
+#[derive(Clone, Copy, Default)]
+struct Use {
+    time: bool,
+    text: bool,
+    number: bool,
+    count: bool,
+}
+
+impl Wanted {
+    fn new(binding: &Binding, columns: usize) -> Wanted {
+        let mut uses = vec![Use::default(); columns];
+        uses[binding.time_column()].time = true;
+        binding.text_columns().for_each(|column| uses[column].text = true);
+        for (column, is_count) in binding.value_columns() {
+            uses[column].count |= is_count;
+            uses[column].number = true;
+        }
+        Wanted(uses)
+    }
+
+    fn columns(&self) -> impl Iterator<Item = usize> {
+        let is_wanted = |u: &Use| u.time || u.text || u.number;
+        self.0.iter().enumerate().filter(move |(_, u)| is_wanted(u)).map(|(column, _)| column)
+    }
+
+    /// The columns of a batch, as times, texts, numbers and counts.
+    fn converted(&self, batch: &RecordBatch, unit: TimeUnit) -> Result<Batch, ReadError> {
+        let mut columns = vec![Column::default(); self.0.len()];
+        for (index, column) in self.columns().enumerate() {
+            let array = batch.column(index);
+            let name = batch.schema().field(index).name().clone();
+            columns[column] = self.0[column].converted(array, unit).map_err(|error| misfit(&name, array, &error))?;
+        }
+        Ok(Batch { columns, length: batch.num_rows(), unit })
+    }
+}
+
+fn misfit(name: &str, array: &ArrayRef, error: &ArrowError) -> ReadError {
+    let found = format!("{} ({error})", array.data_type());
+    ReadError::content(Place::Whole, format!("column `{name}` to be a number, a text or a time"), found)
+}
+
+impl Use {
+    fn converted(self, array: &ArrayRef, unit: TimeUnit) -> Result<Column, ArrowError> {
+        let to = |is_wanted: bool, to: &DataType| {
+            if is_wanted { arrow_cast::cast(array, to).map(Some) } else { Ok(None) }
+        };
+        let is_integer = array.data_type().is_integer();
+        Ok(Column {
+            micros: if self.time { micros(array, unit)? } else { None },
+            text: to(self.text || (self.time && unit == TimeUnit::Text), &DataType::Utf8)?,
+            number: to(self.number || self.time && unit != TimeUnit::Text, &DataType::Float64).or_else(|error| {
+                // A time that is a time, and not a number of units, need not be a number as well.
+                if self.number { Err(error) } else { Ok(None) }
+            })?,
+            count: to(self.count && is_integer, &DataType::UInt64)?,
+        })
+    }
+}
+
+/// The times of a column that is one of times, or of whole numbers.
+fn micros(array: &ArrayRef, unit: TimeUnit) -> Result<Option<ArrayRef>, ArrowError> {
+    match array.data_type() {
+        DataType::Timestamp(_, zone) => {
+            let micros = arrow_cast::cast(array, &DataType::Timestamp(ArrowUnit::Microsecond, zone.clone()))?;
+            arrow_cast::cast(&micros, &DataType::Int64).map(Some)
+        }
+        kind if kind.is_integer() && unit != TimeUnit::Text => {
+            let counts = arrow_cast::cast(array, &DataType::Int64)?;
+            let instant = |count: i64| unit.instant(count).map(Timestamp::micros);
+            let micros = counts.as_primitive::<Int64Type>().unary_opt::<_, Int64Type>(instant);
+            Ok(Some(std::sync::Arc::new(micros)))
+        }
+        _ => Ok(None),
+    }
+}
+
+struct Batch {
+    columns: Vec<Column>,
+    length: usize,
+    unit: TimeUnit,
+}
+
+#[derive(Clone, Default)]
+struct Column {
+    micros: Option<ArrayRef>,
+    text: Option<ArrayRef>,
+    number: Option<ArrayRef>,
+    count: Option<ArrayRef>,
+}
+
+struct Row<'b> {
+    batch: &'b Batch,
+    row: usize,
+}
+
+impl Row<'_> {
+    /// The array of a column, if there is a value in this row.
+    fn value<'a>(&self, array: &'a Option<ArrayRef>) -> Option<&'a ArrayRef> {
+        array.as_ref().filter(|array| array.is_valid(self.row))
+    }
+}
+
+impl Record for Row<'_> {
+    fn text(&self, column: usize) -> Option<Cow<'_, str>> {
+        let array = self.value(&self.batch.columns[column].text)?;
+        Some(Cow::Borrowed(array.as_string::<i32>().value(self.row)))
+    }
+
+    fn number(&self, column: usize) -> Option<f64> {
+        match self.value(&self.batch.columns[column].number) {
+            Some(array) => Some(array.as_primitive::<Float64Type>().value(self.row)),
+            None => Some(f64::NAN),
+        }
+    }
+
+    fn count(&self, column: usize) -> Option<u64> {
+        match self.value(&self.batch.columns[column].count) {
+            Some(array) => Some(array.as_primitive::<UInt64Type>().value(self.row)),
+            None => match self.number(column)? {
+                missing if missing.is_nan() => Some(ABSENT),
+                number => whole(number),
+            },
+        }
+    }
+
+    fn time(&self, column: usize) -> Option<Timestamp> {
+        let column = &self.batch.columns[column];
+        if let Some(micros) = self.value(&column.micros) {
+            return Some(Timestamp::from_micros(micros.as_primitive::<Int64Type>().value(self.row)));
+        }
+        if let Some(text) = self.value(&column.text).filter(|_| self.batch.unit == TimeUnit::Text) {
+            return text.as_string::<i32>().value(self.row).parse().ok();
+        }
+        let number = self.value(&column.number)?.as_primitive::<Float64Type>().value(self.row);
+        self.batch.unit.instant_of_fraction(number)
+    }
+}

@@ -1,0 +1,108 @@
+//! Where the fields of a struct lie.
+//!
+//! All of sysstat's structs, in all versions, are laid out alike: 64-bit words, then the writer's longs, then
+//! 32-bit words, then bytes. A long has eight bytes of room; a 32-bit writer uses the first four. Up to 11.6 a
+//! 64-bit word has sixteen bytes of room, since then eight. So where a field lies follows from its group, its
+//! place in the group, and how many fields the groups before it have.
+
+/// How a file's writer laid out its structs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// Whether the most significant byte comes first.
+    pub big_endian: bool,
+    /// Whether the writer's long has 32 bits.
+    pub short_longs: bool,
+    /// The room of a 64-bit word.
+    pub wide_room: usize,
+}
+
+/// How many fields of each sort a struct starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// 64-bit words.
+    pub wides: u32,
+    /// The writer's longs.
+    pub longs: u32,
+    /// 32-bit words.
+    pub ints: u32,
+}
+
+/// The n-th field of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// Among the 64-bit words.
+    Wide(u32),
+    /// Among the longs.
+    Long(u32),
+    /// Among the 32-bit words.
+    Int(u32),
+}
+
+/// The bytes that hold a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Where they start in the struct.
+    pub at: usize,
+    /// Whether they are eight, not four.
+    pub is_wide: bool,
+}
+
+const LONG_ROOM: usize = 8;
+const INT_ROOM: usize = 4;
+
+impl Groups {
+    /// Counts of 64-bit words, longs and 32-bit words.
+    pub const fn new(wides: u32, longs: u32, ints: u32) -> Self {
+        Groups { wides, longs, ints }
+    }
+
+    /// Where the bytes behind the last group start: the least size of the struct.
+    pub fn end(self, dialect: Dialect) -> usize {
+        self.ints_at(dialect).saturating_add((self.ints as usize).saturating_mul(INT_ROOM))
+    }
+
+    /// Where a field lies, if the struct has it.
+    pub fn cell(self, slot: Slot, dialect: Dialect) -> Option<Cell> {
+        let long_is_wide = !dialect.short_longs;
+        let (index, count, start, room, is_wide) = match slot {
+            Slot::Wide(index) => (index, self.wides, 0, dialect.wide_room, true),
+            Slot::Long(index) => (index, self.longs, self.longs_at(dialect), LONG_ROOM, long_is_wide),
+            Slot::Int(index) => (index, self.ints, self.ints_at(dialect), INT_ROOM, false),
+        };
+        (index < count).then(|| Cell { at: start + index as usize * room, is_wide })
+    }
+
+    fn longs_at(self, dialect: Dialect) -> usize {
+        (self.wides as usize).saturating_mul(dialect.wide_room)
+    }
+
+    fn ints_at(self, dialect: Dialect) -> usize {
+        self.longs_at(dialect).saturating_add((self.longs as usize).saturating_mul(LONG_ROOM))
+    }
+}
+
+impl Dialect {
+    /// The 32-bit word at a place, if the bytes reach so far.
+    pub fn int(self, bytes: &[u8], at: usize) -> Option<u32> {
+        let word = *bytes.get(at..)?.first_chunk()?;
+        Some(if self.big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
+    }
+
+    /// The 64-bit word at a place, if the bytes reach so far.
+    pub fn wide(self, bytes: &[u8], at: usize) -> Option<u64> {
+        let word = *bytes.get(at..)?.first_chunk()?;
+        Some(if self.big_endian { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) })
+    }
+
+    /// The number in a cell, if the bytes reach so far.
+    pub fn number(self, bytes: &[u8], cell: Cell) -> Option<u64> {
+        if cell.is_wide { self.wide(bytes, cell.at) } else { self.int(bytes, cell.at).map(u64::from) }
+    }
+}
+
+/// A C string: up to its NUL or the end, with anything unprintable made visible.
+pub fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    String::from_utf8_lossy(&bytes[..end]).chars().map(printable).collect()
+}

@@ -1,0 +1,249 @@
+//! Rows of tables, made of the items of records. Several activities may speak of the same component: together
+//! they make one row.
+
+use std::collections::HashMap;
+
+use laggard_core::model::component;
+use laggard_core::model::schema::Schema;
+use laggard_core::model::time::{Timestamp, Uptime};
+use laggard_core::samples::{ABSENT, Columns, RawTable, UPTIME_UNKNOWN};
+
+use super::activity::{Field, Key, Plan, TABLES};
+use super::devices;
+use super::header::Header;
+use super::layout::{Dialect, text};
+use crate::reading::{Origin, ROWS_AT_ONCE, ReadError, Sink};
+
+/// A record's rows are kept together up to this number: as many as sysstat allows interfaces.
+const MOST_ROWS: usize = 4 * ROWS_AT_ONCE;
+
+/// More names are not carried on from one piece to the next: a host has no so many, but a damaged file may.
+const MANY_NAMES: usize = 64 * 1024;
+
+const NAME_BYTES: usize = 16;
+
+/// When a record was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// The instant.
+    pub time: Timestamp,
+    /// The host's uptime then.
+    pub uptime: Option<Uptime>,
+}
+
+/// Items of an activity that follow each other in a record.
+#[derive(Clone, Copy)]
+pub struct Piece<'a> {
+    /// When the record was made.
+    pub moment: Moment,
+    /// How many items of the activity the record has before these.
+    pub first: usize,
+    /// Their bytes.
+    pub items: &'a [u8],
+}
+
+/// The tables of one file.
+pub struct Rows {
+    origin: Origin,
+    dialect: Dialect,
+    tables: Vec<Table>,
+}
+
+impl Rows {
+    /// No rows yet.
+    pub fn new(header: &Header) -> Self {
+        let schemas =
+            TABLES.iter().map(|name| Schema::named(name).expect("every table of ours has a schema"));
+        let origin =
+            Origin { host: header.host.clone(), every: None, wraps_at_32_bits: header.dialect.short_longs };
+        Rows { origin, dialect: header.dialect, tables: schemas.map(Table::new).collect() }
+    }
+
+    /// Takes the items of an activity, or some of them.
+    pub fn take(&mut self, plan: &Plan, piece: Piece, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let Rows { origin, dialect, tables } = self;
+        let Some(table) = tables.get_mut(plan.table) else { return Ok(()) };
+        table.add_rows(plan, piece, *dialect, &origin.host);
+        for &field in &plan.fields {
+            table.fill(field, piece.items, *dialect);
+        }
+        if table.rows.len() >= MOST_ROWS { table.hand_over(origin, sink) } else { Ok(()) }
+    }
+
+    /// A record is complete.
+    pub fn end_record(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        for table in &mut self.tables {
+            table.complete = table.rows.len();
+            if table.complete >= ROWS_AT_ONCE {
+                table.hand_over(&self.origin, sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands over what is left, except for the rows of a record that is not complete.
+    pub fn end_file(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        for table in &mut self.tables {
+            table.forget_incomplete();
+            if !table.rows.is_empty() {
+                table.hand_over(&self.origin, sink)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One table, being filled.
+struct Table {
+    rows: RawTable,
+    /// How many rows are of complete records.
+    complete: usize,
+    /// The numbers of components, by what identifies them in the file.
+    numbers: HashMap<u128, u32>,
+    /// What was identified last time, in order: most likely the same as next time.
+    order: Vec<(u128, u32)>,
+    /// The last row of each component.
+    row_of: Vec<usize>,
+    /// For each item that is in use: where it starts, and its row.
+    used: Vec<(usize, usize)>,
+}
+
+impl Table {
+    fn new(schema: &'static Schema) -> Self {
+        Table {
+            rows: RawTable::new(schema),
+            complete: 0,
+            numbers: HashMap::new(),
+            order: Vec::new(),
+            row_of: Vec::new(),
+            used: Vec::new(),
+        }
+    }
+
+    /// Finds the row of each item, or adds one, with all its columns absent.
+    fn add_rows(&mut self, plan: &Plan, piece: Piece, dialect: Dialect, host: &str) {
+        self.used.clear();
+        for (index, item) in piece.items.chunks_exact(plan.size).enumerate() {
+            if let Some(identity) = identity(plan.key, item, dialect) {
+                let component = self.component(piece.first + index, identity, plan.key, host);
+                let row = self.row(component, piece.moment);
+                self.used.push((index * plan.size, row));
+            }
+        }
+        let length = self.rows.time.len();
+        if let Columns::Counts(columns) = &mut self.rows.columns {
+            columns.iter_mut().for_each(|column| column.resize(length, ABSENT));
+        }
+    }
+
+    fn component(&mut self, place: usize, identity: u128, key: Key, host: &str) -> u32 {
+        if let Some(&(expected, component)) = self.order.get(place)
+            && expected == identity
+        {
+            return component;
+        }
+        let rows = &mut self.rows;
+        let component = *self
+            .numbers
+            .entry(identity)
+            .or_insert_with(|| rows.number(&component_name(key, identity, host)));
+        if place < MANY_NAMES {
+            self.order.resize(self.order.len().max(place + 1), (0, 0));
+            self.order[place] = (identity, component);
+        }
+        self.row_of.resize(self.rows.names().len(), usize::MAX);
+        component
+    }
+
+    fn row(&mut self, component: u32, moment: Moment) -> usize {
+        let next = self.rows.time.len();
+        let row = &mut self.row_of[component as usize];
+        if !(self.complete..next).contains(row) {
+            *row = next;
+            self.rows.time.push(moment.time.micros());
+            self.rows.uptime.push(moment.uptime.map_or(UPTIME_UNKNOWN, Uptime::micros));
+            self.rows.component.push(component);
+        }
+        *row
+    }
+
+    /// Fills one column from the items in use.
+    fn fill(&mut self, field: Field, items: &[u8], dialect: Dialect) {
+        let Columns::Counts(columns) = &mut self.rows.columns else { return };
+        let Some(column) = columns.get_mut(field.column) else { return };
+        let at = field.cell.at;
+        // The byte order and the width are settled here, so that the loop has no choice left to make.
+        match (field.cell.is_wide, dialect.big_endian) {
+            (true, false) => copy(column, &self.used, items, at, u64::from_le_bytes),
+            (true, true) => copy(column, &self.used, items, at, u64::from_be_bytes),
+            (false, false) => copy(column, &self.used, items, at, |word| u32::from_le_bytes(word).into()),
+            (false, true) => copy(column, &self.used, items, at, |word| u32::from_be_bytes(word).into()),
+        }
+    }
+
+    fn forget_incomplete(&mut self) {
+        let length = self.complete;
+        self.rows.time.truncate(length);
+        self.rows.uptime.truncate(length);
+        self.rows.component.truncate(length);
+        if let Columns::Counts(columns) = &mut self.rows.columns {
+            columns.iter_mut().for_each(|column| column.truncate(length));
+        }
+    }
+
+    /// Hands over all rows. Components keep their numbers in the next piece.
+    fn hand_over(&mut self, origin: &Origin, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let mut next = RawTable::new(self.rows.schema());
+        if self.rows.names().len() > MANY_NAMES {
+            self.numbers.clear();
+            self.order.clear();
+            self.row_of.clear();
+        } else {
+            self.rows.names().iter().for_each(|name| _ = next.number(name));
+            self.row_of.fill(usize::MAX);
+        }
+        self.complete = 0;
+        sink.rows(origin, std::mem::replace(&mut self.rows, next))
+    }
+}
+
+fn copy<const N: usize>(
+    column: &mut [u64],
+    used: &[(usize, usize)],
+    items: &[u8],
+    at: usize,
+    number: impl Fn([u8; N]) -> u64,
+) {
+    for &(start, row) in used {
+        let word = items.get(start + at..).and_then(<[u8]>::first_chunk);
+        if let (Some(cell), Some(&word)) = (column.get_mut(row), word) {
+            *cell = number(word);
+        }
+    }
+}
+
+/// What tells an item from the others of its activity; none for a slot that is not in use.
+fn identity(key: Key, item: &[u8], dialect: Dialect) -> Option<u128> {
+    match key {
+        Key::Host => Some(0),
+        Key::Interface(at) => {
+            let name: [u8; NAME_BYTES] = *item.get(at..)?.first_chunk()?;
+            let is_unused = matches!(name, [0, ..] | [b'?', 0, ..]);
+            (!is_unused).then_some(u128::from_le_bytes(name))
+        }
+        Key::Device(major, minor) => {
+            let (major, minor) = (dialect.int(item, major)?, dialect.int(item, minor)?);
+            (major != 0 || minor != 0).then_some(u128::from(major) << 32 | u128::from(minor))
+        }
+    }
+}
+
+fn component_name(key: Key, identity: u128, host: &str) -> String {
+    match key {
+        Key::Host => host.to_string(),
+        Key::Interface(_) => component::nic(host, &text(&identity.to_le_bytes())),
+        Key::Device(..) => {
+            component::attachment(host, &devices::name((identity >> 32) as u32, identity as u32))
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Row groups: the stretches of a tail that are sorted and packed together.
+//! In: frames, in the order of recording. Out: columns, sorted by component. Always: a component's rows keep
+//! their order.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt64Type};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray, UInt64Array,
+};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
+use arrow_schema::{DataType, Field};
+
+use crate::frame::Frame;
+
+/// How many rows a row group aims at. Longer ones pack better and need more memory to seal.
+pub(crate) const ROWS: usize = 128 * 1024;
+/// Where a row group ends even in the middle of an instant.
+const MAX_ROWS: usize = 2 * ROWS;
+/// Parquet packs differences in blocks of so many values. Row groups of whole blocks of instants make the
+/// packed times of all components equal, byte for byte, and zstd then stores them once.
+const INSTANTS_PER_BLOCK: usize = 256;
+
+/// Rows that become one row group.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    parts: Vec<Part>,
+    rows: usize,
+}
+
+#[derive(Debug)]
+struct Part {
+    frame: Frame,
+    range: Range<usize>,
+    component: DictionaryArray<Int32Type>,
+}
+
+/// Cuts the stream of frames into groups.
+#[derive(Debug, Default)]
+pub(crate) struct Cutter {
+    group: Group,
+    leader: Option<Leader>,
+}
+
+/// The component of a group's first row: its rows count the instants.
+#[derive(Debug)]
+struct Leader {
+    name: String,
+    instants: usize,
+    most_instants: Option<usize>,
+}
+
+impl Cutter {
+    /// Adds a frame; gives the groups that are complete with it. `keys` is its component column.
+    pub(crate) fn add(&mut self, frame: &Frame, keys: &DictionaryArray<Int32Type>) -> Vec<Group> {
+        let mut complete = Vec::new();
+        let mut from = 0;
+        while let Some(end) = self.cut(keys, from) {
+            self.push(frame, from..end, keys);
+            complete.push(self.finish());
+            from = end;
+        }
+        self.push(frame, from..frame.rows(), keys);
+        complete
+    }
+
+    /// What is left at the end.
+    pub(crate) fn finish(&mut self) -> Group {
+        self.leader = None;
+        std::mem::take(&mut self.group)
+    }
+
+    fn push(&mut self, frame: &Frame, range: Range<usize>, keys: &DictionaryArray<Int32Type>) {
+        if range.is_empty() {
+            return;
+        }
+        self.group.rows += range.len();
+        self.group.parts.push(Part {
+            frame: frame.clone(),
+            component: keys.slice(range.start, range.len()),
+            range,
+        });
+    }
+
+    /// Where the group ends within a frame, looked at from row `from` on.
+    fn cut(&mut self, keys: &DictionaryArray<Int32Type>, from: usize) -> Option<usize> {
+        let numbers = keys.keys().values();
+        let names = keys.values().as_string::<i32>();
+        if from == numbers.len() {
+            return None;
+        }
+        let leader = self.leader.get_or_insert_with(|| Leader::new(names.value(numbers[from] as usize)));
+        let number = names.iter().position(|name| name == Some(leader.name.as_str())).map(|n| n as i32);
+        for (row, &key) in numbers.iter().enumerate().skip(from) {
+            let rows = self.group.rows + row - from;
+            if rows == MAX_ROWS || (Some(key) == number && leader.is_complete(rows)) {
+                return Some(row);
+            }
+        }
+        None
+    }
+}
+
+impl Leader {
+    fn new(name: &str) -> Self {
+        Leader { name: name.into(), instants: 0, most_instants: None }
+    }
+
+    /// Counts one more of its rows, before which the group has `rows`; says whether it belongs to the next group.
+    fn is_complete(&mut self, rows: usize) -> bool {
+        if self.instants == 1 {
+            let blocks = ROWS / rows.max(1) / INSTANTS_PER_BLOCK;
+            self.most_instants = Some(blocks.max(1) * INSTANTS_PER_BLOCK);
+        }
+        if Some(self.instants) == self.most_instants {
+            return true;
+        }
+        self.instants += 1;
+        false
+    }
+}
+
+/// Where the rows of a group go.
+#[derive(Debug)]
+pub(crate) struct Order {
+    names: Arc<StringArray>,
+    counts: Vec<usize>,
+    places: Vec<u32>,
+}
+
+impl Group {
+    /// How many rows it holds.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Sorts by component name; stable, so that recording order is kept.
+    pub(crate) fn order(&self) -> Order {
+        let mut names = Numbered::default();
+        let components: Vec<Vec<u32>> =
+            self.parts.iter().map(|part| names.numbers(&part.component)).collect();
+        let (names, rank) = names.sorted();
+        let mut counts = vec![0; names.len()];
+        let ranks = || components.iter().flatten().map(|&number| rank[number as usize] as usize);
+        ranks().for_each(|r| counts[r] += 1);
+        let mut next: Vec<u32> = Vec::with_capacity(counts.len());
+        counts.iter().fold(0, |start, count| {
+            next.push(start);
+            start + *count as u32
+        });
+        let place = |r: usize| {
+            next[r] += 1;
+            next[r] - 1
+        };
+        let places = ranks().map(place).collect();
+        Order { names: Arc::new(names), counts, places }
+    }
+
+    /// One column of 64-bit values, in order.
+    pub(crate) fn column(&self, index: usize, field: &Field, order: &Order) -> Result<ArrayRef, String> {
+        let mut values = vec![0_u64; self.rows];
+        let mut absent: Vec<u32> = Vec::new();
+        let mut places = order.places.as_slice();
+        for part in &self.parts {
+            let batch = part.frame.decode(&[index])?;
+            let array = batch.column(0).slice(part.range.start, part.range.len());
+            let (here, rest) = places.split_at(array.len());
+            places = rest;
+            scatter(&bits(&array)?, here, &mut values);
+            if let Some(nulls) = array.nulls() {
+                absent.extend(
+                    here.iter().enumerate().filter(|(i, _)| nulls.is_null(*i)).map(|(_, &place)| place),
+                );
+            }
+        }
+        array_of(field.data_type(), values, nulls_at(self.rows, &absent))
+    }
+}
+
+impl Order {
+    /// The column of component names.
+    pub(crate) fn components(&self) -> Result<ArrayRef, String> {
+        let key = |(number, &count): (usize, &usize)| std::iter::repeat_n(number as i32, count);
+        let keys = Int32Array::from_iter_values(self.counts.iter().enumerate().flat_map(key));
+        let array = DictionaryArray::try_new(keys, self.names.clone()).map_err(|error| error.to_string())?;
+        Ok(Arc::new(array))
+    }
+}
+
+/// The component column of a decoded frame.
+pub(crate) fn component_column(batch: &RecordBatch, index: usize) -> Option<DictionaryArray<Int32Type>> {
+    let column = batch.columns().get(index)?.as_dictionary_opt::<Int32Type>()?;
+    let is_whole = column.null_count() == 0 && column.values().null_count() == 0;
+    is_whole.then(|| column.clone())
+}
+
+/// Names from several dictionaries under one numbering.
+#[derive(Default)]
+struct Numbered {
+    numbers: HashMap<String, u32>,
+    last: Option<(ArrayRef, Vec<u32>)>,
+}
+
+impl Numbered {
+    /// The number of each row's name.
+    fn numbers(&mut self, component: &DictionaryArray<Int32Type>) -> Vec<u32> {
+        let values = component.values();
+        let known = self.last.take().filter(|(last, _)| Arc::ptr_eq(last, values));
+        let (values, map) = known.unwrap_or_else(|| (values.clone(), self.map(values)));
+        let keys = component.keys().values();
+        let numbers = keys.iter().map(|&key| map[key as usize]).collect();
+        self.last = Some((values, map));
+        numbers
+    }
+
+    fn map(&mut self, values: &ArrayRef) -> Vec<u32> {
+        let mut number = |name: &str| match self.numbers.get(name) {
+            Some(&number) => number,
+            None => {
+                let number = self.numbers.len() as u32;
+                self.numbers.insert(name.into(), number);
+                number
+            }
+        };
+        values.as_string::<i32>().iter().map(|name| number(name.unwrap_or_default())).collect()
+    }
+
+    /// All names in order, and the place of each number among them.
+    fn sorted(self) -> (StringArray, Vec<u32>) {
+        let mut names: Vec<(String, u32)> = self.numbers.into_iter().collect();
+        names.sort_unstable();
+        let mut rank = vec![0; names.len()];
+        names.iter().enumerate().for_each(|(place, (_, number))| rank[*number as usize] = place as u32);
+        (StringArray::from_iter_values(names.iter().map(|(name, _)| name)), rank)
+    }
+}
+
+fn scatter(bits: &[u64], places: &[u32], values: &mut [u64]) {
+    for (&value, &place) in bits.iter().zip(places) {
+        values[place as usize] = value;
+    }
+}
+
+fn nulls_at(rows: usize, absent: &[u32]) -> Option<NullBuffer> {
+    if absent.is_empty() {
+        return None;
+    }
+    let mut present = BooleanBufferBuilder::new(rows);
+    present.append_n(rows, true);
+    absent.iter().for_each(|&place| present.set_bit(place as usize, false));
+    Some(NullBuffer::new(present.finish()))
+}
+
+/// The values of a column, whatever they mean, as 64 bits each.
+fn bits(array: &ArrayRef) -> Result<ScalarBuffer<u64>, String> {
+    let (buffer, length) = match array.data_type() {
+        DataType::UInt64 => (array.as_primitive::<UInt64Type>().values().inner().clone(), array.len()),
+        DataType::Int64 => (array.as_primitive::<Int64Type>().values().inner().clone(), array.len()),
+        DataType::Float64 => (array.as_primitive::<Float64Type>().values().inner().clone(), array.len()),
+        _ => match array.as_primitive_opt::<TimestampMicrosecondType>() {
+            Some(times) => (times.values().inner().clone(), array.len()),
+            None => return Err(format!("expected 64-bit numbers, found {}", array.data_type())),
+        },
+    };
+    Ok(ScalarBuffer::new(buffer, 0, length))
+}
+
+fn array_of(data_type: &DataType, values: Vec<u64>, nulls: Option<NullBuffer>) -> Result<ArrayRef, String> {
+    let length = values.len();
+    let buffer = Buffer::from_vec(values);
+    let array: ArrayRef = match data_type {
+        DataType::UInt64 => Arc::new(UInt64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
+        DataType::Int64 => Arc::new(Int64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
+        DataType::Float64 => Arc::new(Float64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
+        DataType::Timestamp(_, zone) => {
+            let times = TimestampMicrosecondArray::new(ScalarBuffer::new(buffer, 0, length), nulls);
+            Arc::new(times.with_timezone_opt(zone.clone()))
+        }
+        other => return Err(format!("expected a column of 64-bit numbers, found {other}")),
+    };
+    Ok(array)
+}

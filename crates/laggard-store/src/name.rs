@@ -1,0 +1,175 @@
+//! The names of a dataset's files: `oss3-20261115T000005Z.disk.parquet`.
+
+use std::fmt;
+
+use laggard_core::model::time::Timestamp;
+
+use crate::error::StoreError;
+
+/// Behind the name of a file that is still being written and that no reader looks at.
+pub const TEMPORARY: &str = ".tmp";
+
+/// Whether a file still grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// Parquet; never changes again.
+    Sealed,
+    /// An Arrow stream that a recorder appends to.
+    Live,
+}
+
+/// What the name of a file tells.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileName {
+    /// The host whose samples it holds.
+    pub host: String,
+    /// The table.
+    pub table: String,
+    /// When its first sample was taken, to the second.
+    pub start: Timestamp,
+    /// Whether it still grows.
+    pub state: State,
+}
+
+impl FileName {
+    /// The name of a file whose first sample is that of `start`.
+    pub fn new(host: &str, table: &str, start: Timestamp, state: State) -> Result<Self, StoreError> {
+        let start = start.max(EARLIEST).floor(laggard_core::model::time::Span::SECOND);
+        let name = FileName { host: host.into(), table: table.into(), start, state };
+        match FileName::parse(&name.to_string()) {
+            Some(read_back) if read_back == name => Ok(name),
+            _ => Err(StoreError::broken(
+                format!("{host} {table}"),
+                format!("samples of {start}: expected a host name and a time between the years 1 and 9999"),
+            )),
+        }
+    }
+
+    /// Reads a name; nothing if it is not one of a dataset's files.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (rest, state) = match text.strip_suffix(".parquet") {
+            Some(rest) => (rest, State::Sealed),
+            None => (text.strip_suffix(".arrow")?, State::Live),
+        };
+        let (rest, table) = rest.rsplit_once('.')?;
+        let (host, start) = rest.rsplit_once('-')?;
+        let start = Timestamp::from_basic(start)?;
+        let host = decoded(host).filter(|host| !host.is_empty())?;
+        Some(FileName { host, table: table.into(), start, state })
+    }
+
+    /// The same file in another state.
+    pub fn with_state(&self, state: State) -> Self {
+        FileName { state, ..self.clone() }
+    }
+
+    /// The same file, as if it began at another time.
+    pub(crate) fn starting(&self, start: Timestamp) -> Result<Self, StoreError> {
+        FileName::new(&self.host, &self.table, start, self.state)
+    }
+
+    /// What it is called while it is being written.
+    pub(crate) fn temporary(&self) -> String {
+        format!("{self}{TEMPORARY}")
+    }
+}
+
+/// The first instant that a name can carry.
+const EARLIEST: Timestamp = Timestamp::from_seconds(-62_135_596_800);
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let extension = match self.state {
+            State::Sealed => "parquet",
+            State::Live => "arrow",
+        };
+        write!(f, "{}-{}.{}.{extension}", encoded(&self.host), self.start.basic(), self.table)
+    }
+}
+
+/// Percent-encodes what a file name, a shell or a URL would stumble over.
+fn encoded(host: &str) -> String {
+    let plain = |i: usize, byte: u8| match byte {
+        b'.' | b'-' => i > 0,
+        other => other.is_ascii_alphanumeric() || other == b'_',
+    };
+    let mut text = String::with_capacity(host.len());
+    for (i, &byte) in host.as_bytes().iter().enumerate() {
+        match plain(i, byte) {
+            true => text.push(char::from(byte)),
+            false => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = &rest[2..];
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+    use super::*;
+
+    fn midnight_and_five() -> Timestamp {
+        "2026-11-15T00:00:05Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_name_carries_host_time_and_table() {
+        let name = FileName::new("oss3", "disk", midnight_and_five(), State::Sealed).unwrap();
+        assert_eq!(name.to_string(), "oss3-20261115T000005Z.disk.parquet");
+        assert_eq!(name.with_state(State::Live).to_string(), "oss3-20261115T000005Z.disk.arrow");
+    }
+
+    #[test]
+    fn a_host_with_a_slash_is_percent_encoded() {
+        let name = FileName::new("cluster_A/host-22.lan", "net", midnight_and_five(), State::Live).unwrap();
+        assert_eq!(name.to_string(), "cluster_A%2Fhost-22.lan-20261115T000005Z.net.arrow");
+    }
+
+    #[test]
+    fn other_files_are_not_ours() {
+        for text in [
+            "labels.csv",
+            "oss3-20261115T000005Z.disk.parquet.tmp",
+            "oss3-20261115.disk.parquet",
+            "-20261115T000005Z.disk.parquet",
+            "%zz-20261115T000005Z.disk.parquet",
+            "20261115T000005Z.disk.parquet",
+        ] {
+            assert_eq!(FileName::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_no_name_can_carry_is_refused() {
+        assert!(FileName::new("a", "disk", Timestamp::MAX, State::Live).is_err());
+        assert!(FileName::new("", "disk", midnight_and_five(), State::Live).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn names_read_back(host in ".{1,20}", seconds in 0_i64..4_000_000_000) {
+            let start = Timestamp::from_seconds(seconds);
+            let name = FileName::new(&host, "disk", start, State::Sealed).unwrap();
+            let text = name.to_string();
+            prop_assert!(text.is_ascii() && !text.contains('/') && !text.starts_with('.'));
+            prop_assert_eq!(FileName::parse(&text), Some(name));
+        }
+    }
+}

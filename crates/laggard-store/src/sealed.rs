@@ -1,0 +1,278 @@
+//! Reading a sealed file: only the row groups, pages and columns that are wanted.
+
+use std::io::{self, BufReader, Read};
+use std::ops::{ControlFlow, Range};
+use std::panic::AssertUnwindSafe;
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use bytes::{Buf, Bytes};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    RowSelection,
+};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{PageIndexPolicy, RowGroupMetaData};
+use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::statistics::Statistics;
+
+use crate::columns::{COMPONENT, TIME, UPTIME};
+use crate::error::StoreError;
+use crate::frame::guarded;
+use crate::live::filtered;
+use crate::location::{Source, Stream};
+use crate::origin::Origin;
+use crate::piece::Pieces;
+use crate::segment::{Segment, Visit};
+use crate::selection::WantedRows;
+
+/// How many rows are decoded at once: few enough that the columns of a piece stay in the processor's cache.
+const ROWS_AT_ONCE: usize = 32 * 1024;
+
+pub(crate) fn origin(segment: &Segment, source: Source) -> Result<Origin, StoreError> {
+    Ok(SealedFile::open(segment, source, false)?.origin)
+}
+
+pub(crate) fn scan(
+    segment: &Segment,
+    source: Source,
+    wanted: &WantedRows<'_>,
+    visit: &mut Visit<'_>,
+) -> Result<ControlFlow<()>, StoreError> {
+    let file = SealedFile::open(segment, source, wanted.components.is_some())?;
+    let mask = file.mask(wanted);
+    let mut pieces = Pieces::new(segment.table);
+    for number in 0..file.metadata.metadata().num_row_groups() {
+        let Some(group) = file.group(number, wanted, &mask)? else { continue };
+        for batch in group {
+            let piece = pieces.piece(&batch?).map_err(|what| StoreError::broken(segment.path(), what))?;
+            if !piece.is_empty() && visit(segment, piece).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+struct SealedFile<'a> {
+    segment: &'a Segment,
+    source: Source,
+    metadata: ArrowReaderMetadata,
+    origin: Origin,
+}
+
+impl<'a> SealedFile<'a> {
+    fn open(segment: &'a Segment, source: Source, with_pages: bool) -> Result<Self, StoreError> {
+        let path = segment.path();
+        let policy = if with_pages { PageIndexPolicy::Optional } else { PageIndexPolicy::Skip };
+        let options = ArrowReaderOptions::new().with_page_index_policy(policy);
+        let chunks = Chunks::new(source.clone());
+        let metadata = guarded(AssertUnwindSafe(|| ArrowReaderMetadata::load(&chunks, options)))
+            .map_err(|what| StoreError::broken(&path, format!("expected a Parquet file: {what}")))?;
+        let origin = Origin::read(metadata.schema().metadata(), &path)?;
+        Ok(SealedFile { segment, source, metadata, origin })
+    }
+
+    /// Which columns to decode.
+    fn mask(&self, wanted: &WantedRows<'_>) -> ProjectionMask {
+        let names = [TIME, UPTIME, COMPONENT].into_iter().chain(wanted.columns.iter().copied());
+        ProjectionMask::columns(self.metadata.parquet_schema(), names)
+    }
+
+    /// The wanted batches of a row group; nothing if there are none.
+    fn group<'f>(
+        &'f self,
+        number: usize,
+        wanted: &'f WantedRows<'f>,
+        mask: &ProjectionMask,
+    ) -> Result<Option<Batches<'f>>, StoreError> {
+        let group = self.metadata.metadata().row_group(number);
+        let times = self.times(group);
+        if times.is_some_and(|(first, last)| !wanted.touches(first, last)) {
+            return Ok(None);
+        }
+        let rows = match wanted.components {
+            None => None,
+            Some(is_wanted) => match self.rows_of(number, is_wanted)? {
+                selection if !selection.selects_any() => return Ok(None),
+                selection => Some(selection),
+            },
+        };
+        let needs_filter = !times.is_some_and(|(first, last)| wanted.covers(first, last));
+        let reader = self.reader(number, mask.clone(), rows)?;
+        Ok(Some(Batches { file: self, reader, wanted: needs_filter.then_some(wanted) }))
+    }
+
+    /// The earliest and latest sample of a row group, as its statistics say.
+    fn times(&self, group: &RowGroupMetaData) -> Option<(i64, i64)> {
+        let column = self.metadata.schema().index_of(TIME).ok()?;
+        match group.columns().get(column)?.statistics()? {
+            Statistics::Int64(times) => Some((*times.min_opt()?, *times.max_opt()?)),
+            _ => None,
+        }
+    }
+
+    /// The rows of the wanted components: these lie together, so that whole pages can be passed over.
+    fn rows_of(&self, number: usize, is_wanted: &dyn Fn(&str) -> bool) -> Result<RowSelection, StoreError> {
+        let mask = ProjectionMask::columns(self.metadata.parquet_schema(), [COMPONENT]);
+        let mut batches = Batches { file: self, reader: self.reader(number, mask, None)?, wanted: None };
+        let (mut ranges, mut rows): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
+        batches.try_for_each(|batch| {
+            let batch = batch?;
+            ranges.extend(wanted_runs(&batch, rows, is_wanted));
+            rows += batch.num_rows();
+            Ok(())
+        })?;
+        Ok(RowSelection::from_consecutive_ranges(ranges.into_iter(), rows))
+    }
+
+    fn reader(
+        &self,
+        number: usize,
+        mask: ProjectionMask,
+        rows: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchReader, StoreError> {
+        let chunks = self
+            .fetch(number, &mask)
+            .map_err(|error| StoreError::io(self.segment.path(), "read it", error))?;
+        let build = || {
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(chunks, self.metadata.clone())
+                .with_row_groups(vec![number])
+                .with_projection(mask)
+                .with_batch_size(ROWS_AT_ONCE);
+            match rows {
+                Some(rows) => builder.with_row_selection(rows).build(),
+                None => builder.build(),
+            }
+        };
+        guarded(AssertUnwindSafe(build)).map_err(|what| self.broken(what))
+    }
+
+    /// Reads the wanted columns of a row group, compressed as they are, in one go.
+    fn fetch(&self, number: usize, mask: &ProjectionMask) -> io::Result<Chunks> {
+        let columns = self.metadata.metadata().row_group(number).columns().iter().enumerate();
+        let ranges: Vec<Range<u64>> = columns
+            .filter(|(leaf, _)| mask.leaf_included(*leaf))
+            .map(|(_, column)| {
+                byte_range(
+                    column.data_page_offset(),
+                    column.dictionary_page_offset(),
+                    column.compressed_size(),
+                )
+            })
+            .collect();
+        let held = self.source.read_all(&ranges)?;
+        let held = ranges.iter().map(|range| range.start).zip(held).collect();
+        Ok(Chunks { source: self.source.clone(), held })
+    }
+
+    fn broken(&self, what: String) -> StoreError {
+        StoreError::broken(self.segment.path(), what)
+    }
+}
+
+/// Where a column lies. Unlike the library's own, this does not take the file's word for non-negative.
+fn byte_range(data: i64, dictionary: Option<i64>, length: i64) -> Range<u64> {
+    let start = dictionary.filter(|&offset| offset > 0).unwrap_or(data).max(0) as u64;
+    start..start.saturating_add(length.max(0) as u64)
+}
+
+fn wanted_runs(batch: &RecordBatch, before: usize, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
+    let column = batch.column_by_name(COMPONENT).and_then(|column| column.as_dictionary_opt::<Int32Type>());
+    let Some((keys, names)) = column.and_then(|c| Some((c.keys(), c.values().as_string_opt::<i32>()?)))
+    else {
+        return Vec::new();
+    };
+    let known: Vec<bool> = names.iter().map(|name| name.is_some_and(is_wanted)).collect();
+    let mut start = before;
+    let run = |run: &[i32]| {
+        let range = start..start + run.len();
+        start = range.end;
+        let is_wanted = usize::try_from(run[0]).is_ok_and(|key| known.get(key) == Some(&true));
+        is_wanted.then_some(range)
+    };
+    keys.values().chunk_by(|a, b| a == b).filter_map(run).collect()
+}
+
+/// The batches of one row group.
+struct Batches<'f> {
+    file: &'f SealedFile<'f>,
+    reader: ParquetRecordBatchReader,
+    wanted: Option<&'f WantedRows<'f>>,
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<RecordBatch, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let reader = &mut self.reader;
+        let batch = match guarded(AssertUnwindSafe(|| reader.next().transpose())) {
+            Ok(batch) => batch?,
+            Err(what) => return Some(Err(self.file.broken(what))),
+        };
+        Some(match self.wanted {
+            None => Ok(batch),
+            Some(wanted) => filtered(batch, wanted).map_err(|what| self.file.broken(what)),
+        })
+    }
+}
+
+/// Parts of a file, held in memory for the decoder.
+struct Chunks {
+    source: Source,
+    held: Vec<(u64, Bytes)>,
+}
+
+impl Chunks {
+    fn new(source: Source) -> Self {
+        Chunks { source, held: Vec::new() }
+    }
+
+    /// What is held from an offset on.
+    fn held_from(&self, start: u64) -> Option<Bytes> {
+        let (from, bytes) =
+            self.held.iter().find(|(from, bytes)| (*from..*from + bytes.len() as u64).contains(&start))?;
+        Some(bytes.slice((start - from) as usize..))
+    }
+}
+
+impl Length for Chunks {
+    fn len(&self) -> u64 {
+        self.source.bytes()
+    }
+}
+
+/// Reads what is held, or else the file.
+enum ChunkStream {
+    Held(bytes::buf::Reader<Bytes>),
+    File(BufReader<Stream>),
+}
+
+impl Read for ChunkStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            ChunkStream::Held(bytes) => bytes.read(buffer),
+            ChunkStream::File(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl ChunkReader for Chunks {
+    type T = ChunkStream;
+
+    fn get_read(&self, start: u64) -> Result<ChunkStream, ParquetError> {
+        Ok(match self.held_from(start) {
+            Some(bytes) => ChunkStream::Held(bytes.reader()),
+            None => ChunkStream::File(self.source.stream(start)),
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match self.held_from(start) {
+            Some(bytes) if bytes.len() >= length => Ok(bytes.slice(..length)),
+            _ => Ok(self.source.read(start..start.saturating_add(length as u64))?),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! `laggard cluster`: which components there are, and which of them are peers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use laggard_core::model::cluster::{ClusterFile, FEWEST_PEERS, Inventory, Recorded};
+use laggard_core::model::component::Kind;
+use laggard_sources::discover::gluster;
+use laggard_store::dataset::Dataset;
+use serde::Serialize;
+
+use super::show::natural;
+use super::tables;
+use crate::failure::{Done, Lacking, Outcome, tell};
+use crate::output;
+
+/// Find out, or check, which components there are and which of them are peers.
+#[derive(Args)]
+pub struct Cluster {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Write a cluster file from what the file system says about itself.
+    ///
+    /// Asks GlusterFS by `gluster volume info --xml` and `gluster volume status all detail --xml`, or reads
+    /// what these have printed elsewhere.
+    #[command(after_help = "\
+Examples:
+  laggard cluster discover > cluster.toml
+  laggard cluster discover --info info.xml --status status.xml -o cluster.toml")]
+    Discover(Discover),
+    /// Explain every component, peer group and orphan of a dataset.
+    #[command(after_help = "\
+Examples:
+  laggard cluster check data
+  laggard cluster check data --cluster cluster.toml --members")]
+    Check(Check),
+}
+
+#[derive(Args)]
+struct Discover {
+    /// The saved output of `gluster volume info --xml`.
+    #[arg(long, value_name = "FILE")]
+    info: Option<PathBuf>,
+    /// The saved output of `gluster volume status all detail --xml`.
+    #[arg(long, value_name = "FILE", requires = "info")]
+    status: Option<PathBuf>,
+    /// Where to write the cluster file. Default: standard output.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct Check {
+    /// The dataset: a folder, or an object-store prefix.
+    dataset: String,
+    /// The cluster file. Default: cluster.toml in the dataset, or none.
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
+    /// List the members of every group, with their attributes.
+    #[arg(long)]
+    members: bool,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Cluster {
+    pub fn run(self) -> Outcome {
+        match self.action {
+            Action::Discover(discover) => discover.run(),
+            Action::Check(check) => check.run(),
+        }
+    }
+}
+
+impl Discover {
+    fn run(self) -> Outcome {
+        let (info, status) = match &self.info {
+            Some(info) => (read(info)?, self.status.as_deref().map(read).transpose()?),
+            None => (ask(gluster::INFO_COMMAND)?, ask(gluster::STATUS_COMMAND).ok()),
+        };
+        let text = gluster::cluster(&info, status.as_deref())?.to_toml();
+        match &self.out {
+            Some(path) => std::fs::write(path, text).with_context(|| path.display().to_string())?,
+            None => std::io::Write::write_all(&mut output::stdout(), text.as_bytes())?,
+        }
+        Ok(Done::Well)
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+fn ask(command: &str) -> anyhow::Result<String> {
+    let mut words = command.split(' ');
+    let program = words.next().expect("a command has a first word");
+    let next = "run this on a server of the volume, or give its saved output with --info";
+    let answer = Command::new(program).args(words).output();
+    let answer = answer.map_err(|error| Lacking(format!("`{command}`: {error}: {next}")))?;
+    if !answer.status.success() && answer.stdout.is_empty() {
+        let said = String::from_utf8_lossy(&answer.stderr);
+        bail!(Lacking(format!("`{command}`: {}: {next}", said.trim())));
+    }
+    Ok(String::from_utf8_lossy(&answer.stdout).into_owned())
+}
+
+impl Check {
+    fn run(self) -> Outcome {
+        let dataset = tables::open(&self.dataset)?;
+        let file = load(&self.dataset, self.cluster.as_deref())?;
+        let inventory = Inventory::new(&file, &recorded(&dataset)?);
+        if self.json {
+            output::json(&document(&inventory))?;
+        } else {
+            self.print(&inventory)?;
+        }
+        Ok(Done::Well)
+    }
+
+    fn print(&self, inventory: &Inventory) -> anyhow::Result<()> {
+        output::print(&groups(inventory))?;
+        if self.members {
+            std::io::Write::write_all(&mut output::stdout(), b"\n")?;
+            output::print(&members(inventory))?;
+        }
+        for remark in remarks(inventory) {
+            tell(remark);
+        }
+        Ok(())
+    }
+}
+
+/// The cluster file that is named, or the dataset's own, or the default one.
+pub fn load(dataset: &str, named: Option<&Path>) -> anyhow::Result<ClusterFile> {
+    let own = Path::new(dataset).join("cluster.toml");
+    let path = match named {
+        Some(path) => path,
+        None if own.is_file() => &own,
+        None => return Ok(ClusterFile::default()),
+    };
+    ClusterFile::parse(&read(path)?).with_context(|| path.display().to_string())
+}
+
+/// Everything that a dataset has samples of, and its hosts. The recorder's own account is no part of the system.
+pub fn recorded(dataset: &Dataset) -> anyhow::Result<Vec<Recorded>> {
+    let mut recorded = Vec::new();
+    let listing = dataset.segments()?;
+    listing.problems.iter().for_each(tell);
+    for segment in listing.segments.iter().filter(|s| s.table.kind != Kind::RECORDER) {
+        let (host, kind) = (segment.host.clone(), segment.table.kind.clone());
+        recorded.push(Recorded { name: host.clone(), kind: Kind::SERVER, host: host.clone() });
+        let names = segment.summary()?.components.into_keys();
+        recorded.extend(names.map(|name| Recorded { name: name.to_string(), kind: kind.clone(), host: host.clone() }));
+    }
+    recorded.sort();
+    recorded.dedup();
+    Ok(recorded)
+}
+
+fn groups(inventory: &Inventory) -> comfy_table::Table {
+    let mut lines = output::table(&["peer group", "members", "judged", "for example"], &[1]);
+    for group in &inventory.groups {
+        let judged = if group.is_judged() { "yes".into() } else { format!("no: fewer than {FEWEST_PEERS}") };
+        let mut names: Vec<&str> = group.members.iter().map(|&m| inventory.components[m].name.as_str()).collect();
+        names.sort_by_key(|name| natural(name));
+        let example = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+        lines.add_row([group.name.clone(), group.members.len().to_string(), judged, example]);
+    }
+    lines
+}
+
+fn members(inventory: &Inventory) -> comfy_table::Table {
+    let mut lines = output::table(&["component", "kind", "recorded as", "attributes", "peer group"], &[]);
+    for group in &inventory.groups {
+        for &member in &group.members {
+            let c = &inventory.components[member];
+            let attributes: Vec<String> = c.attributes.iter().map(|(a, v)| format!("{a}={v}")).collect();
+            let kind = c.kind.to_string();
+            lines.add_row([c.name.clone(), kind, c.recorded.clone(), attributes.join(" "), group.name.clone()]);
+        }
+    }
+    lines
+}
+
+/// What fits nowhere, each with the next step.
+fn remarks(inventory: &Inventory) -> Vec<String> {
+    let ignored = inventory.ignored.iter().map(|(name, reason)| match reason.as_str() {
+        "" => format!("ignored: {name}"),
+        reason => format!("ignored: {name} ({reason})"),
+    });
+    let unruled = inventory.unruled.iter().map(|&c| {
+        format!("orphan: {} fits no [[component]] rule: add one, or an [[ignore]]", inventory.components[c].recorded)
+    });
+    let unmatched = inventory.unmatched.iter().map(|u| {
+        format!("orphan: [[{}]] {:?} fits nothing recorded: is it misspelt, or was its host not recorded?", u.section, u.pattern)
+    });
+    ignored.chain(unruled).chain(unmatched).collect()
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    groups: Vec<Group<'a>>,
+    ignored: &'a [(String, String)],
+    unruled: Vec<&'a str>,
+    unmatched: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Group<'a> {
+    name: &'a str,
+    kind: &'a str,
+    judged: bool,
+    members: Vec<&'a str>,
+}
+
+fn document(inventory: &Inventory) -> Document<'_> {
+    let name = |&member: &usize| inventory.components[member].name.as_str();
+    let groups = inventory.groups.iter().map(|g| Group {
+        name: &g.name,
+        kind: g.kind.as_str(),
+        judged: g.is_judged(),
+        members: g.members.iter().map(name).collect(),
+    });
+    Document {
+        schema: "laggard.cluster/1",
+        groups: groups.collect(),
+        ignored: &inventory.ignored,
+        unruled: inventory.unruled.iter().map(name).collect(),
+        unmatched: inventory.unmatched.iter().map(|u| u.pattern.as_str()).collect(),
+    }
+}

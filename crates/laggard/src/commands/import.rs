@@ -1,0 +1,203 @@
+//! `laggard import`: foreign recordings, brought into a dataset.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use indicatif::ProgressBar;
+use laggard_sources::input::{self, FileOutcome, Format, Options};
+use laggard_sources::mapped::Mapping;
+use laggard_sources::reading::{Note, Origin, ReadError, Sink};
+use laggard_store::dataset::Dataset;
+use laggard_store::import::Importer;
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::failure::{Done, Outcome, tell};
+use crate::{output, progress};
+
+/// Bring recordings of other tools into a dataset.
+///
+/// The format is told from the content: sysstat `sa` files of any age, byte order and word size; what `sadf -j`,
+/// `sadf -d`, `sadf -x`, `iostat -x` and `iostat -o JSON` print; with a mapping, any CSV or Parquet. Compressed
+/// files (gzip, xz, zstd), tar archives and folders are read as they are. A file that cannot be read is named,
+/// and the rest goes on; the exit status is then 2.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard import /var/log/sysstat/sa* -o data
+  laggard import oss*/sa15.xz -o data
+  laggard import iostat.txt --host oss3 -o data
+  laggard import cluster_A.tar.zst --map examples/perseus.toml -o data")]
+pub struct Import {
+    /// What to read: files, folders, archives.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The dataset: a folder, made if it is not there, or an object-store prefix.
+    #[arg(short, long, value_name = "DATASET")]
+    out: String,
+    /// The host's name, where the recordings do not tell it, or tell it wrong.
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// The format, where it cannot be told: sa, sadf-json, sadf-csv, sadf-xml, iostat, iostat-json, csv, parquet.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// How to read CSV and Parquet: see docs/importing.md.
+    #[arg(long, value_name = "MAP.toml")]
+    map: Option<PathBuf>,
+    /// Tell everything that the recordings remark: restarts, comments, what was skipped.
+    #[arg(long)]
+    notes: bool,
+}
+
+/// Notes of one file that are told without being asked for.
+const FEW_NOTES: usize = 2;
+
+impl Import {
+    pub fn run(self) -> Outcome {
+        let mapping = self.map.as_deref().map(mapping).transpose()?;
+        let dataset = Dataset::create(&self.out).with_context(|| self.out.clone())?;
+        if let Some(peers) = mapping.as_ref().and_then(Mapping::group_by) {
+            write_cluster_file(&self.out, peers)?;
+        }
+        let paths = self.paths();
+        let work = Work {
+            bar: progress::over_bytes(paths.iter().filter_map(|p| input::total_bytes(p).ok()).sum()),
+            dataset,
+            tally: Mutex::new(Tally::default()),
+            all_notes: self.notes,
+        };
+        let read = AtomicU64::new(0);
+        let count = |bytes: u64| {
+            read.fetch_add(bytes, Ordering::Relaxed);
+            work.bar.inc(bytes);
+        };
+        let options = Options { format: self.format, host: self.host.clone(), map: mapping, progress: Some(&count) };
+        paths.par_iter().for_each(|path| work.import(path, &options));
+        work.finish(&self.out)
+    }
+
+    /// Every file on its own, so that the files of a folder are read side by side.
+    fn paths(&self) -> Vec<PathBuf> {
+        let files = |path: &PathBuf| input::files(path).unwrap_or_else(|_| vec![path.clone()]);
+        self.files.iter().flat_map(files).collect()
+    }
+}
+
+/// What all threads share.
+struct Work {
+    bar: ProgressBar,
+    dataset: Dataset,
+    tally: Mutex<Tally>,
+    all_notes: bool,
+}
+
+#[derive(Default)]
+struct Tally {
+    read: u64,
+    failed: u64,
+    rows: u64,
+    hosts: std::collections::BTreeSet<String>,
+    bytes: u64,
+}
+
+impl Work {
+    fn import(&self, path: &Path, options: &Options) {
+        let mut sink = Putting { importer: Importer::new(&self.dataset, &source(path)), hosts: Vec::new() };
+        input::import(path, options, &mut sink, &mut |outcome| self.report(outcome));
+        let Putting { importer, hosts } = sink;
+        let finished = importer.finish();
+        let mut tally = self.tally.lock().expect("no thread fails while it holds this");
+        tally.hosts.extend(hosts);
+        match finished {
+            Ok(written) => tally.bytes += written.iter().map(|segment| segment.bytes).sum::<u64>(),
+            Err(error) => {
+                tally.failed += 1;
+                self.tell(error);
+            }
+        }
+    }
+
+    fn report(&self, outcome: FileOutcome) {
+        let shown = if self.all_notes { usize::MAX } else { FEW_NOTES };
+        for note in outcome.notes.iter().take(shown) {
+            let time = note.time.map(|t| format!("{t}: ")).unwrap_or_default();
+            self.tell(format_args!("{}: {time}{}", outcome.name, note.text));
+        }
+        if outcome.notes.len() > shown {
+            let more = outcome.notes.len() - shown;
+            self.tell(format_args!("{}: {} more (--notes tells all)", outcome.name, output::count(more as u64, "note")));
+        }
+        let mut tally = self.tally.lock().expect("no thread fails while it holds this");
+        tally.rows += outcome.rows;
+        match outcome.result {
+            Ok(()) => tally.read += 1,
+            Err(error) => {
+                tally.failed += 1;
+                let kept = if outcome.rows > 0 { format!("; {} before it kept", output::count(outcome.rows, "row")) } else { String::new() };
+                self.tell(format_args!("{}: {error}{kept}", outcome.name));
+            }
+        }
+    }
+
+    fn tell(&self, line: impl std::fmt::Display) {
+        self.bar.suspend(|| tell(line));
+    }
+
+    fn finish(self, out: &str) -> Outcome {
+        self.bar.finish_and_clear();
+        let tally = self.tally.into_inner().expect("all threads have ended");
+        let failed = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
+        tell(format_args!(
+            "{out}: {}{failed}, {} of {}, {}",
+            output::count(tally.read, "file"),
+            output::count(tally.rows, "row"),
+            output::count(tally.hosts.len() as u64, "host"),
+            output::bytes(tally.bytes),
+        ));
+        match (tally.read, tally.failed) {
+            (0, _) => bail!("nothing could be imported"),
+            (_, 0) => Ok(Done::Well),
+            _ => Ok(Done::WithErrors),
+        }
+    }
+}
+
+/// Puts what is read into the dataset.
+struct Putting<'d> {
+    importer: Importer<'d>,
+    hosts: Vec<String>,
+}
+
+impl Sink for Putting<'_> {
+    fn rows(&mut self, origin: &Origin, rows: laggard_core::samples::RawTable) -> Result<(), ReadError> {
+        if !self.hosts.contains(&origin.host) {
+            self.hosts.push(origin.host.clone());
+        }
+        let Origin { host, every, wraps_at_32_bits } = origin.clone();
+        self.importer.add(&host, every, wraps_at_32_bits, &rows).map_err(|error| ReadError::Sink(error.into()))
+    }
+
+    fn note(&mut self, _: Note) {}
+}
+
+/// What a file is called in the dataset: the same file gives the same, wherever it lies.
+fn source(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn mapping(path: &Path) -> anyhow::Result<Mapping> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    Mapping::parse(&text).with_context(|| path.display().to_string())
+}
+
+/// Which components are peers, as the mapping knows; never over a file that is there.
+fn write_cluster_file(dataset: &str, group_by: &[String]) -> anyhow::Result<()> {
+    let path = Path::new(dataset).join("cluster.toml");
+    if dataset.contains("://") || path.exists() {
+        return Ok(());
+    }
+    let file = laggard_core::model::cluster::ClusterFile { group_by: group_by.to_vec(), ..Default::default() };
+    std::fs::write(&path, file.to_toml()).with_context(|| path.display().to_string())
+}

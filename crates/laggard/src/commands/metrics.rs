@@ -1,0 +1,59 @@
+//! `laggard metrics`: the registry of metrics, for people and for scripts.
+
+use clap::Args;
+use laggard_core::model::metric::{METRICS, Metric};
+use laggard_core::model::schema::Schema;
+use serde::Serialize;
+
+use crate::failure::{Done, Outcome};
+use crate::output;
+
+/// List the metrics that can be shown and judged.
+#[derive(Args)]
+pub struct Metrics {
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    unit: &'static str,
+    of: String,
+    aspect: String,
+    worse: String,
+    about: &'static str,
+}
+
+impl Metrics {
+    pub fn run(self) -> Outcome {
+        let rows: Vec<Row> = METRICS.iter().map(row).collect();
+        if self.json {
+            output::json(&rows)?;
+        } else {
+            output::print(&listing(&rows))?;
+        }
+        Ok(Done::Well)
+    }
+}
+
+fn row(metric: &Metric) -> Row {
+    let table = Schema::named(metric.table).expect("every metric's table is registered");
+    Row {
+        name: metric.name,
+        unit: metric.unit.symbol(),
+        of: table.kind.to_string(),
+        aspect: format!("{:?}", metric.aspect).to_lowercase(),
+        worse: format!("{:?}", metric.harm).to_lowercase(),
+        about: metric.about,
+    }
+}
+
+fn listing(rows: &[Row]) -> comfy_table::Table {
+    let mut table = output::table(&["metric", "unit", "of", "aspect", "worse", "what"], &[]);
+    for row in rows {
+        table.add_row([row.name, row.unit, &row.of, &row.aspect, &row.worse, row.about]);
+    }
+    table
+}

@@ -1,0 +1,179 @@
+//! `laggard record`: the agent.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use laggard_core::model::time::Span;
+use laggard_sources::live::clock::Schedule;
+use laggard_sources::live::connection::Filter;
+use laggard_sources::live::host;
+use laggard_sources::live::prefix::Prefix;
+use laggard_sources::live::sampler::{Options, Sampler};
+use laggard_sources::live::selection::Selection;
+use laggard_sources::live::traffic::Bounds;
+use laggard_store::origin::Origin;
+
+use super::show::positive_span;
+use crate::failure::{Done, Lacking, Outcome, tell};
+use crate::output;
+use crate::recording::{Limits, Recording, Summary};
+
+/// Record this host: disks, interfaces, TCP links, pressure.
+///
+/// Samples fall on multiples of the interval since 1970, so those of different hosts are comparable. What is
+/// recorded are the kernel's own counters, not rates. Stop with Ctrl-C or SIGTERM.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard record -o /var/lib/laggard
+  laggard record -o data --every 100ms --for 30s --devices 'sd*'
+  laggard record -o data --netns oss3 --host oss3 --ports 24007,49152
+  laggard record -o data --keep 14d --keep-bytes 20GiB")]
+pub struct Record {
+    /// The dataset: a folder, made if it is not there.
+    #[arg(short, long, value_name = "DATASET")]
+    out: PathBuf,
+    /// How often to sample, from 100ms to 1h.
+    #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = positive_span)]
+    every: Span,
+    /// Stop after this long. Default: never.
+    #[arg(long = "for", value_name = "SPAN", value_parser = positive_span)]
+    duration: Option<Span>,
+    /// The name to record this host under. Default: its own.
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// Read a captured tree instead of /proc. TCP connections are then left out.
+    #[arg(long, value_name = "DIR", default_value = "/proc")]
+    procfs: PathBuf,
+    /// Look into this network namespace.
+    #[arg(long, value_name = "NAME")]
+    netns: Option<String>,
+    /// Only block devices whose name fits. Default: whole disks that have ever been used.
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    devices: Vec<String>,
+    /// Only interfaces whose name fits. Default: all but lo.
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    interfaces: Vec<String>,
+    /// Only TCP connections with one of these ports, at either end.
+    #[arg(long, value_name = "PORT", value_delimiter = ',')]
+    ports: Vec<u16>,
+    /// Only TCP connections with these remote addresses: 198.18.0.7 or 198.18.0.0/15.
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    peers: Vec<Prefix>,
+    /// Also TCP connections that do not leave the host.
+    #[arg(long)]
+    loopback: bool,
+    /// How many TCP connections to keep one by one; all count towards their link.
+    #[arg(long, value_name = "N", default_value_t = Bounds::default().sockets)]
+    sockets: usize,
+    /// Write to disk this often: what a `kill -9` may lose.
+    #[arg(long, value_name = "SPAN", default_value = "5s", value_parser = positive_span)]
+    flush: Span,
+    /// Remove sealed files that are older. Default: keep all.
+    #[arg(long, value_name = "SPAN", value_parser = positive_span)]
+    keep: Option<Span>,
+    /// Remove the oldest sealed files beyond this size. Default: keep all.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    keep_bytes: Option<u64>,
+    /// Say nothing but errors.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Record {
+    pub fn run(self) -> Outcome {
+        let summary = self.record()?;
+        if !self.quiet {
+            summary.tell(&self.out);
+        }
+        Ok(if summary.is_complete() { Done::Well } else { Done::WithErrors })
+    }
+
+    fn record(&self) -> anyhow::Result<Summary> {
+        let host = self.host_name()?;
+        let schedule = Schedule::new(self.every)?;
+        let sampler = Sampler::new(self.options(&host)?).map_err(|error| Lacking(error.to_string()))?;
+        let limits = Limits { flush: self.flush, keep: self.keep, keep_bytes: self.keep_bytes };
+        Recording::start(&self.out, self.origin(&host), sampler, schedule, limits)?.run(self.duration, self.quiet)
+    }
+
+    fn host_name(&self) -> anyhow::Result<String> {
+        let unknown = || anyhow!("{}: tells no host name: give one with --host", self.procfs.display());
+        let name = self.host.clone().or_else(|| host::name(&self.procfs)).ok_or_else(unknown)?;
+        if name.trim().is_empty() {
+            bail!("a host needs a name: give one with --host");
+        }
+        Ok(name)
+    }
+
+    fn options(&self, host: &str) -> anyhow::Result<Options> {
+        let is_live = self.procfs == PathBuf::from("/proc");
+        if !self.procfs.is_dir() {
+            bail!("{}: is no folder: --procfs takes /proc or a tree like it", self.procfs.display());
+        }
+        let filter = Filter { ports: self.ports.clone(), peers: self.peers.clone(), loopback: self.loopback };
+        let bounds = Bounds { sockets: self.sockets, ..Bounds::default() };
+        Ok(Options {
+            host: host.into(),
+            procfs: self.procfs.clone(),
+            devices: Selection::of(&self.devices).context("--devices")?,
+            interfaces: Selection::of(&self.interfaces).context("--interfaces")?,
+            sockets: is_live.then_some((filter, bounds)),
+            netns: self.netns.clone(),
+        })
+    }
+
+    fn origin(&self, host: &str) -> Origin {
+        Origin {
+            host: host.into(),
+            every: Some(self.every),
+            wraps_at_32_bits: host::wraps_at_32_bits(&self.procfs),
+            source: "laggard record".into(),
+        }
+    }
+}
+
+impl Summary {
+    fn tell(&self, out: &std::path::Path) {
+        let ticks = output::count(self.clock.ticks, "sample");
+        let missed = if self.clock.missed > 0 { format!(", {} missed", self.clock.missed) } else { String::new() };
+        let components = output::count(self.components as u64, "component");
+        tell(format_args!("{}: {ticks} of {components}{missed}, {}", out.display(), output::bytes(self.bytes)));
+        tell(format_args!("next: laggard tables {0}; laggard show {0} await", out.display()));
+    }
+}
+
+/// `20GiB`, `500MB`, `1000000`.
+fn size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no size: write it like 20GiB, 500MB or 1000000");
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
+    let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kib" => 1024.0,
+        "kb" => 1e3,
+        "m" | "mib" => 1024.0 * 1024.0,
+        "mb" => 1e6,
+        "g" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        "gb" => 1e9,
+        "t" | "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        "tb" => 1e12,
+        _ => return Err(wrong()),
+    };
+    Ok((number * unit) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("20GiB"), Ok(20 << 30));
+        assert_eq!(size("1.5k"), Ok(1536));
+        assert_eq!(size("500MB"), Ok(500_000_000));
+        assert_eq!(size("7"), Ok(7));
+        assert!(size("much").is_err() && size("5 stones").is_err());
+    }
+}

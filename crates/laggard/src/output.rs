@@ -1,0 +1,56 @@
+//! What goes to standard output: tables for people, and words that several commands share.
+
+use std::io::{self, Write};
+
+use comfy_table::{CellAlignment, Table};
+
+/// A borderless table with a heading; `right` names the columns of numbers.
+pub fn table(heading: &[&str], right: &[usize]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(comfy_table::presets::NOTHING);
+    table.set_header(heading.iter().map(|word| word.to_uppercase()));
+    for &column in right {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Writes a table without the blanks that fill its lines.
+pub fn print(table: &Table) -> io::Result<()> {
+    let mut out = stdout();
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    out.flush()
+}
+
+/// Buffered standard output, with colours only on a terminal.
+pub fn stdout() -> io::BufWriter<anstream::AutoStream<io::StdoutLock<'static>>> {
+    io::BufWriter::with_capacity(64 * 1024, anstream::stdout().lock())
+}
+
+/// Writes a value as JSON, on lines of its own.
+pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut out = stdout();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
+/// `1.5 GiB`.
+pub fn bytes(bytes: u64) -> String {
+    indicatif::BinaryBytes(bytes).to_string()
+}
+
+/// `1 file`, `2 files`.
+pub fn count(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
+/// How many columns the terminal has; 100 where there is none.
+pub fn width() -> usize {
+    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)).max(60)
+}

@@ -1,0 +1,33 @@
+//! Any bytes as an sa file. Rows add up, whatever they hold.
+#![no_main]
+
+use laggard_core::samples::RawTable;
+use laggard_sources::reading::{Note, Origin, ReadError, Sink};
+use laggard_sources::sysstat;
+use libfuzzer_sys::fuzz_target;
+
+/// Counts, and keeps nothing.
+#[derive(Default)]
+struct Counter {
+    rows: usize,
+}
+
+impl Sink for Counter {
+    fn rows(&mut self, _origin: &Origin, rows: RawTable) -> Result<(), ReadError> {
+        assert!(rows.component.iter().all(|&component| (component as usize) < rows.names().len()));
+        assert!(
+            (0..rows.schema().columns.len()).all(|i| rows.counts(i).is_some_and(|c| c.len() == rows.len()))
+        );
+        self.rows += rows.len();
+        Ok(())
+    }
+
+    fn note(&mut self, _note: Note) {}
+}
+
+fuzz_target!(|data: &[u8]| {
+    let mut counter = Counter::default();
+    let _ = sysstat::read(&mut &*data, &mut counter);
+    // The smallest counters of a component take 32 bytes.
+    assert!(counter.rows <= data.len() / 32);
+});
