@@ -12,33 +12,41 @@ use crate::reading::{Note, Origin, ReadError, Sink};
 pub(crate) struct Gathering<'s> {
     sink: &'s mut dyn Sink,
     most: usize,
-    tables: Vec<(Origin, RawTable)>,
+    tables: Vec<Gathered>,
     slots: HashMap<(String, &'static str), usize>,
-    /// Where the row of a slot, time and component is: another activity may have more to say in it.
-    open: HashMap<(usize, i64, u32), usize>,
     held: usize,
     handed_over: u64,
+}
+
+struct Gathered {
+    origin: Origin,
+    rows: RawTable,
+    /// Where the row of a time and a component is: another activity may have more to say in it.
+    open: HashMap<(i64, u32), usize>,
 }
 
 impl<'s> Gathering<'s> {
     /// Hands rows over, when asked to settle, as soon as there are `most` of them.
     pub(crate) fn new(sink: &'s mut dyn Sink, most: usize) -> Self {
-        let (slots, open) = (HashMap::new(), HashMap::new());
-        Gathering { sink, most, tables: Vec::new(), slots, open, held: 0, handed_over: 0 }
+        Gathering { sink, most, tables: Vec::new(), slots: HashMap::new(), held: 0, handed_over: 0 }
     }
 
     /// The place of a host's table. Good until rows are handed over.
     pub(crate) fn slot(&mut self, origin: &Origin, schema: &'static Schema) -> usize {
         let tables = &mut self.tables;
         *self.slots.entry((origin.host.clone(), schema.name)).or_insert_with(|| {
-            tables.push((origin.clone(), RawTable::new(schema)));
+            tables.push(Gathered {
+                origin: origin.clone(),
+                rows: RawTable::new(schema),
+                open: HashMap::new(),
+            });
             tables.len() - 1
         })
     }
 
     /// The table at a place, to push one row to; tell by [`Gathering::pushed`].
     pub(crate) fn table(&mut self, slot: usize) -> &mut RawTable {
-        &mut self.tables[slot].1
+        &mut self.tables[slot].rows
     }
 
     /// Counts a row that was pushed.
@@ -48,23 +56,15 @@ impl<'s> Gathering<'s> {
 
     /// Adds a row, or completes one of the same time and component that lacks just these values: tools print
     /// the activities that share a table apart.
-    pub(crate) fn numbers(
-        &mut self,
-        origin: &Origin,
-        schema: &'static Schema,
-        time: Timestamp,
-        component: &str,
-        values: &[f64],
-    ) {
-        let slot = self.slot(origin, schema);
-        let table = &mut self.tables[slot].1;
-        let number = table.number(component);
-        let key = (slot, time.micros(), number);
-        if self.open.get(&key).is_some_and(|&row| completed(table, row, values)) {
+    pub(crate) fn numbers(&mut self, slot: usize, time: Timestamp, component: &str, values: &[f64]) {
+        let Gathered { rows, open, .. } = &mut self.tables[slot];
+        let number = rows.number(component);
+        let key = (time.micros(), number);
+        if open.get(&key).is_some_and(|&row| completed(rows, row, values)) {
             return;
         }
-        self.open.insert(key, table.len());
-        table.push_numbers(time, None, number, values);
+        open.insert(key, rows.len());
+        rows.push_numbers(time, None, number, values);
         self.held += 1;
     }
 
@@ -77,14 +77,26 @@ impl<'s> Gathering<'s> {
         Ok(enough)
     }
 
+    /// Hands the rows of one table over if there are enough; says whether it did. The slot stays good.
+    pub(crate) fn settle_table(&mut self, slot: usize, most: usize) -> Result<bool, ReadError> {
+        let Gathered { origin, rows, open } = &mut self.tables[slot];
+        if rows.len() < most {
+            return Ok(false);
+        }
+        open.clear();
+        let rows = std::mem::replace(rows, RawTable::new(rows.schema()));
+        self.held -= rows.len();
+        self.handed_over += rows.len() as u64;
+        self.sink.rows(origin, rows).map(|()| true)
+    }
+
     /// Hands all rows over.
     pub(crate) fn hand_over(&mut self) -> Result<(), ReadError> {
         self.slots.clear();
-        self.open.clear();
         self.held = 0;
-        for (origin, table) in self.tables.drain(..) {
-            self.handed_over += table.len() as u64;
-            self.sink.rows(&origin, table)?;
+        for Gathered { origin, rows, .. } in self.tables.drain(..).filter(|table| !table.rows.is_empty()) {
+            self.handed_over += rows.len() as u64;
+            self.sink.rows(&origin, rows)?;
         }
         Ok(())
     }
@@ -126,7 +138,8 @@ mod tests {
         let origin = Origin { host: "oss1".into(), every: None, wraps_at_32_bits: false };
         for (second, component, values) in rows {
             let schema = Schema::named("net_rates").unwrap();
-            gathering.numbers(&origin, schema, Timestamp::from_seconds(*second), component, values);
+            let slot = gathering.slot(&origin, schema);
+            gathering.numbers(slot, Timestamp::from_seconds(*second), component, values);
         }
         gathering.hand_over().unwrap();
         collected
@@ -134,7 +147,8 @@ mod tests {
 
     #[test]
     fn rows_of_one_time_and_component_are_completed() {
-        let collected = gather(&[(1, "a", [1.0, f64::NAN]), (2, "a", [3.0, f64::NAN]), (1, "a", [f64::NAN, 2.0])]);
+        let collected =
+            gather(&[(1, "a", [1.0, f64::NAN]), (2, "a", [3.0, f64::NAN]), (1, "a", [f64::NAN, 2.0])]);
         let table = &collected.rows[0].1;
         assert_eq!(table.time, [1_000_000, 2_000_000]);
         assert_eq!(table.numbers(1).unwrap()[0], 2.0);

@@ -15,3 +15,6 @@ pub mod live;
 pub mod mapped;
 pub mod sadf;
 pub mod sysstat;
+
+#[cfg(test)]
+mod testing;

@@ -54,6 +54,12 @@ impl Sink for Collected {
     }
 }
 
+/// What to call a host whose recording does not name it: the file's name without its endings.
+pub(crate) fn host_of_file(name: &str) -> &str {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("host")
+}
+
 /// How many rows a reader gathers before it hands them over.
 pub const ROWS_AT_ONCE: usize = 16 * 1024;
 

@@ -1,4 +1,5 @@
 //! The sampler on trees of old, new and broken kernels, and on the host that runs the tests.
+#![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};

@@ -97,7 +97,9 @@ impl Names {
 /// A stretch of a table's rows as a table of its own.
 pub(crate) fn rows_within(rows: &RawTable, range: Range<usize>) -> RawTable {
     let mut part = RawTable::new(rows.schema());
-    rows.names().iter().for_each(|name| drop(part.number(name)));
+    for name in rows.names() {
+        part.number(name);
+    }
     part.time.extend_from_slice(&rows.time[range.clone()]);
     part.uptime.extend_from_slice(&rows.uptime[range.clone()]);
     part.component.extend_from_slice(&rows.component[range.clone()]);

@@ -11,12 +11,13 @@ pub const MARGIN: Span = Span::from_seconds(5);
 /// It is counted from the day of `start`, not from the last turn: a file whose first sample was taken at
 /// 00:00:04 because the clock was set back a second after the turn must not end a second later.
 pub fn next_cycle(start: Timestamp) -> Timestamp {
-    start.floor(Span::DAY) + Span::DAY + MARGIN
+    day_of(start) + Span::DAY + MARGIN
 }
 
-/// The first instant of the day of a file that begins at `start`.
-pub fn day_of(start: Timestamp) -> Timestamp {
-    start.floor(Span::DAY)
+/// The first instant of the UTC day of `time`; also of times that no clock shows.
+pub(crate) fn day_of(time: Timestamp) -> Timestamp {
+    let day = Span::DAY.micros();
+    Timestamp::from_micros(time.micros().div_euclid(day).saturating_mul(day))
 }
 
 #[cfg(test)]

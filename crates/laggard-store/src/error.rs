@@ -98,7 +98,8 @@ impl StoreError {
 }
 
 /// A file of a dataset that could not be used, while the others could.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
 pub struct Problem {
     /// The file's name.
     pub name: String,

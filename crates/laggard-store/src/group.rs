@@ -182,6 +182,28 @@ impl Group {
 }
 
 impl Order {
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Ranges of rows that begin with a component's first row and have at least so many rows.
+    pub(crate) fn stretches(&self, least: usize) -> Vec<Range<usize>> {
+        let mut stretches: Vec<Range<usize>> = Vec::new();
+        let mut start = 0;
+        for end in self.counts.iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        }) {
+            if end - start >= least {
+                stretches.push(start..end);
+                start = end;
+            }
+        }
+        stretches.extend((start < self.rows()).then(|| start..self.rows()));
+        stretches
+    }
+
     /// The column of component names.
     pub(crate) fn components(&self) -> Result<ArrayRef, String> {
         let key = |(number, &count): (usize, &usize)| std::iter::repeat_n(number as i32, count);

@@ -47,6 +47,8 @@ pub struct Imported {
     pub name: FileName,
     /// How many rows it holds.
     pub rows: u64,
+    /// Its size.
+    pub bytes: u64,
     /// Whether it took the place of one that the same source had made before.
     pub replaced: bool,
 }
@@ -136,7 +138,8 @@ impl Importer {
         let packed = pack(&spool.path, &parquet)?;
         // The workshop should not hold everything twice.
         std::fs::remove_file(&spool.path).map_err(|error| StoreError::io(&spool.path, "remove it", error))?;
-        Ok((parquet, Imported { name, rows: packed.rows, replaced }))
+        let bytes = parquet.metadata().map_or(0, |metadata| metadata.len());
+        Ok((parquet, Imported { name, rows: packed.rows, bytes, replaced }))
     }
 
     /// Whether a file of that name is there; an error if it must not be replaced.

@@ -48,3 +48,4 @@ pub use retention::Retention;
 pub use seal::Sealed;
 pub use segment::{Segment, Summary};
 pub use selection::{Selection, Wanted};
+pub mod tabulate;

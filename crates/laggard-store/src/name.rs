@@ -34,13 +34,14 @@ pub struct FileName {
 impl FileName {
     /// The name of a file whose first sample is that of `start`.
     pub fn new(host: &str, table: &str, start: Timestamp, state: State) -> Result<Self, StoreError> {
-        let start = start.max(EARLIEST).floor(laggard_core::model::time::Span::SECOND);
-        let name = FileName { host: host.into(), table: table.into(), start, state };
+        let second = Timestamp::from_seconds(start.micros().div_euclid(1_000_000));
+        let name = FileName { host: host.into(), table: table.into(), start: second, state };
+        // A time out of range would not read back as what it is.
         match FileName::parse(&name.to_string()) {
             Some(read_back) if read_back == name => Ok(name),
             _ => Err(StoreError::broken(
                 format!("{host} {table}"),
-                format!("samples of {start}: expected a host name and a time between the years 1 and 9999"),
+                format!("samples of {start}: expected a host name, and a time within the years 0 to 9999"),
             )),
         }
     }
@@ -73,9 +74,6 @@ impl FileName {
         format!("{self}{TEMPORARY}")
     }
 }
-
-/// The first instant that a name can carry.
-const EARLIEST: Timestamp = Timestamp::from_seconds(-62_135_596_800);
 
 impl fmt::Display for FileName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -158,7 +156,9 @@ mod tests {
 
     #[test]
     fn a_time_that_no_name_can_carry_is_refused() {
-        assert!(FileName::new("a", "disk", Timestamp::MAX, State::Live).is_err());
+        for time in [Timestamp::MIN, Timestamp::MAX, Timestamp::from_seconds(-70_000_000_000)] {
+            assert!(FileName::new("a", "disk", time, State::Live).is_err());
+        }
         assert!(FileName::new("", "disk", midnight_and_five(), State::Live).is_err());
     }
 

@@ -1,12 +1,13 @@
 //! Writing one Parquet file: its encodings, its row groups.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use arrow_array::ArrayRef;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Field, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -14,12 +15,12 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use crate::columns::{COMPONENT, TIME};
+use crate::columns::{COMPONENT, TIME, UPTIME};
 use crate::error::StoreError;
-use crate::group::Group;
+use crate::group::{Group, Order};
 
-/// A multiple of [`crate::group`]'s blocks, so that pages keep them whole.
-const ROWS_PER_PAGE: usize = 32 * 1024;
+/// Components with fewer rows than this in a row group share pages.
+const LEAST_ROWS_PER_PAGE: usize = 256;
 
 /// A Parquet file that is being written.
 pub(crate) struct ParquetFile {
@@ -43,36 +44,27 @@ impl ParquetFile {
 
     /// Adds a row group, a column at a time.
     pub(crate) fn add(&mut self, group: &Group) -> Result<(), StoreError> {
-        let order = group.order();
-        let (path, schema) = (self.path.clone(), self.schema.clone());
-        let column = |index: usize| match schema.field(index) {
-            field if field.name() == COMPONENT => order.components(),
-            field => group.column(index, field, &order),
-        };
-        let column = |index| column(index).map_err(|what| StoreError::broken(&path, what));
-        self.write_group(column)?;
-        self.rows += group.rows() as u64;
-        Ok(())
-    }
-
-    fn write_group(
-        &mut self,
-        column: impl Fn(usize) -> Result<ArrayRef, StoreError>,
-    ) -> Result<(), StoreError> {
         let path = &self.path;
         let failed = |error| cannot_write(path, error);
+        let order = group.order();
         let number = self.writer.flushed_row_groups().len();
         let columns = self.groups.create_column_writers(number).map_err(failed)?;
-        let mut group = self.writer.next_row_group().map_err(failed)?;
-        for (index, mut writer) in columns.into_iter().enumerate() {
-            let array = column(index)?;
-            for leaf in compute_leaves(self.schema.field(index), &array).map_err(failed)? {
-                writer.write(&leaf).map_err(failed)?;
+        let mut row_group = self.writer.next_row_group().map_err(failed)?;
+        for ((index, field), mut writer) in self.schema.fields().iter().enumerate().zip(columns) {
+            let array = match field.name().as_str() {
+                COMPONENT => order.components(),
+                _ => group.column(index, field, &order),
+            };
+            let array = array.map_err(|what| StoreError::broken(path, what))?;
+            for page in pages(field.name(), &order) {
+                write_page(&mut writer, field, &array.slice(page.start, page.len())).map_err(failed)?;
             }
             drop(array);
-            writer.close().and_then(|chunk| chunk.append_to_row_group(&mut group)).map_err(failed)?;
+            writer.close().and_then(|chunk| chunk.append_to_row_group(&mut row_group)).map_err(failed)?;
         }
-        group.close().map(drop).map_err(failed)
+        row_group.close().map_err(failed)?;
+        self.rows += group.rows() as u64;
+        Ok(())
     }
 
     /// Ends the file and waits until it will survive a power cut; gives the number of its rows.
@@ -81,6 +73,21 @@ impl ParquetFile {
         file.sync_all().map_err(|error| StoreError::io(&self.path, "write it to disk", error))?;
         Ok(self.rows)
     }
+}
+
+/// The rows of each page. Counters get a page for each component: the step from one component's counter to
+/// the next one's would cost more than a page does, and a reader of one component reads only its pages. Times
+/// are the same for all components, which only shows when they are in one page.
+fn pages(column: &str, order: &Order) -> Vec<Range<usize>> {
+    match column {
+        TIME | UPTIME | COMPONENT => vec![0..order.rows()],
+        _ => order.stretches(LEAST_ROWS_PER_PAGE),
+    }
+}
+
+/// Writes a page: the library ends a page after every call that has brought it over its limit.
+fn write_page(writer: &mut ArrowColumnWriter, field: &Field, array: &ArrayRef) -> Result<(), ParquetError> {
+    compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))
 }
 
 /// What the writer said; the system's word is inside of its own.
@@ -106,13 +113,14 @@ fn properties(schema: &SchemaRef) -> WriterProperties {
         .set_compression(Compression::ZSTD(level))
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
-        .set_data_page_row_count_limit(ROWS_PER_PAGE)
+        .set_data_page_row_count_limit(LEAST_ROWS_PER_PAGE)
+        .set_write_batch_size(usize::MAX)
         .set_key_value_metadata(Some(metadata))
         .set_sorting_columns(Some(vec![sorted]))
         .set_column_dictionary_enabled(ColumnPath::from(COMPONENT), true);
     for name in [TIME, COMPONENT] {
         properties =
-            properties.set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Page);
+            properties.set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Chunk);
     }
     for field in schema.fields().iter().filter(|field| field.name() != COMPONENT) {
         let encoding = match field.data_type() {

@@ -1,13 +1,16 @@
 //! Reading a sealed file: only the row groups, pages and columns that are wanted.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufReader, Read};
 use std::ops::{ControlFlow, Range};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use bytes::{Buf, Bytes};
+use laggard_core::model::time::Timestamp;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -33,6 +36,32 @@ const ROWS_AT_ONCE: usize = 32 * 1024;
 
 pub(crate) fn origin(segment: &Segment, source: Source) -> Result<Origin, StoreError> {
     Ok(SealedFile::open(segment, source, false)?.origin)
+}
+
+/// The earliest and latest sample, if the statistics tell.
+pub(crate) fn times(segment: &Segment, source: Source) -> Result<Option<(Timestamp, Timestamp)>, StoreError> {
+    let file = SealedFile::open(segment, source, false)?;
+    let groups = file.metadata.metadata().row_groups();
+    let times: Option<Vec<(i64, i64)>> = groups.iter().map(|group| file.times(group)).collect();
+    let times = times.unwrap_or_default();
+    let first = times.iter().map(|t| t.0).min().map(Timestamp::from_micros);
+    let last = times.iter().map(|t| t.1).max().map(Timestamp::from_micros);
+    Ok(first.zip(last))
+}
+
+/// The components that have rows. Reads nothing but their column.
+pub(crate) fn components(segment: &Segment, source: Source) -> Result<BTreeSet<Arc<str>>, StoreError> {
+    let file = SealedFile::open(segment, source, false)?;
+    let mut names = BTreeSet::new();
+    for number in 0..file.metadata.metadata().num_row_groups() {
+        file.rows_of(number, &mut |name| {
+            if !names.contains(name) {
+                names.insert(Arc::from(name));
+            }
+            true
+        })?;
+    }
+    Ok(names)
 }
 
 pub(crate) fn scan(
@@ -95,7 +124,7 @@ impl<'a> SealedFile<'a> {
         }
         let rows = match wanted.components {
             None => None,
-            Some(is_wanted) => match self.rows_of(number, is_wanted)? {
+            Some(is_wanted) => match self.rows_of(number, &mut |name| is_wanted(name))? {
                 selection if !selection.selects_any() => return Ok(None),
                 selection => Some(selection),
             },
@@ -115,7 +144,7 @@ impl<'a> SealedFile<'a> {
     }
 
     /// The rows of the wanted components: these lie together, so that whole pages can be passed over.
-    fn rows_of(&self, number: usize, is_wanted: &dyn Fn(&str) -> bool) -> Result<RowSelection, StoreError> {
+    fn rows_of(&self, number: usize, is_wanted: &mut dyn FnMut(&str) -> bool) -> Result<RowSelection, StoreError> {
         let mask = ProjectionMask::columns(self.metadata.parquet_schema(), [COMPONENT]);
         let mut batches = Batches { file: self, reader: self.reader(number, mask, None)?, wanted: None };
         let (mut ranges, mut rows): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
@@ -179,13 +208,13 @@ fn byte_range(data: i64, dictionary: Option<i64>, length: i64) -> Range<u64> {
     start..start.saturating_add(length.max(0) as u64)
 }
 
-fn wanted_runs(batch: &RecordBatch, before: usize, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
+fn wanted_runs(batch: &RecordBatch, before: usize, is_wanted: &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>> {
     let column = batch.column_by_name(COMPONENT).and_then(|column| column.as_dictionary_opt::<Int32Type>());
     let Some((keys, names)) = column.and_then(|c| Some((c.keys(), c.values().as_string_opt::<i32>()?)))
     else {
         return Vec::new();
     };
-    let known: Vec<bool> = names.iter().map(|name| name.is_some_and(is_wanted)).collect();
+    let known: Vec<bool> = names.iter().map(|name| name.is_some_and(&mut *is_wanted)).collect();
     let mut start = before;
     let run = |run: &[i32]| {
         let range = start..start + run.len();

@@ -1,6 +1,6 @@
 //! A segment: one file of a dataset, and what can be asked of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,6 +63,30 @@ impl Segment {
             State::Sealed => sealed::origin(self, source),
             State::Live => live::origin(self, source),
         })
+    }
+
+    /// Its earliest and latest sample; nothing if it has none. Costs little for a sealed file.
+    pub fn times(&self) -> Result<Option<(Timestamp, Timestamp)>, StoreError> {
+        let known = self.with_source(|state, source| match state {
+            State::Sealed => sealed::times(self, source),
+            State::Live => Ok(None),
+        })?;
+        match known {
+            Some(times) => Ok(Some(times)),
+            None => self.summary().map(|summary| summary.first.zip(summary.last)),
+        }
+    }
+
+    /// The components it has rows of. Costs little for a sealed file.
+    pub fn components(&self) -> Result<BTreeSet<Arc<str>>, StoreError> {
+        let known = self.with_source(|state, source| match state {
+            State::Sealed => sealed::components(self, source).map(Some),
+            State::Live => Ok(None),
+        })?;
+        match known {
+            Some(components) => Ok(components),
+            None => self.summary().map(|summary| summary.components.into_keys().collect()),
+        }
     }
 
     /// What it holds, in short. Only times and components are read.

@@ -1,5 +1,5 @@
 //! A metric of a dataset, on a time grid.
-//! In: a dataset and what is asked of it. Out: a [`Table`]. Always: where a host has both counters and rates of
+//! In: a dataset and what is wanted of it. Out: [`Table`]s. Always: where a host has both counters and rates of
 //! a component, the counters speak.
 
 use std::collections::{BTreeMap, HashSet};
@@ -22,35 +22,29 @@ use crate::piece::Piece;
 use crate::segment::Segment;
 use crate::selection::{Predicate, Selection, Wanted};
 
-/// What is asked of a dataset.
-#[derive(Clone, Copy)]
-pub struct Query<'a> {
-    /// The metric.
-    pub metric: &'static Metric,
-    /// The instants.
-    pub grid: Grid,
-    /// Which components.
-    pub wanted: Predicate<'a>,
+/// Metrics of the components of a dataset, on any grid.
+pub struct Tabulator<'a> {
+    hosts: BTreeMap<String, Vec<Timed>>,
+    wanted: Predicate<'a>,
+    problems: Vec<Problem>,
 }
 
-/// What a dataset answers.
-#[derive(Debug)]
-pub struct Tabulated {
-    /// The metric of all components that were found.
-    pub table: Table,
-    /// What could not be read.
-    pub problems: Vec<Problem>,
+/// A segment, with what is known about its times.
+struct Timed {
+    segment: Segment,
+    first: Timestamp,
+    last: Timestamp,
+    every: Span,
+    wraps_at_32_bits: bool,
 }
 
-/// The time that some tables of a dataset span.
+/// A time that some segment covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct Stretch {
     /// The first sample.
     pub first: Timestamp,
     /// The last sample.
     pub last: Timestamp,
-    /// The longest interval at which one of them was recorded: no common grid can be finer.
-    pub every: Span,
 }
 
 /// Where a recording does not tell its interval and has too few samples to guess it from.
@@ -58,20 +52,94 @@ const FALLBACK_EVERY: Span = Span::SECOND;
 /// Samples of one component that an interval is guessed from.
 const SAMPLES_TO_GUESS_FROM: usize = 1000;
 
-/// The extent of these tables, or of the rates that stand in for them; nothing if there is no sample.
-pub fn extent(dataset: &Dataset, tables: &[&str]) -> Result<Option<Extent>, StoreError> {
-    let mut extent: Option<Extent> = None;
-    for segment in dataset.segments()?.segments.iter().filter(|s| tables.iter().any(|t| speaks_of(s, t))) {
-        let Ok(Some((first, last))) = segment.times() else { continue };
-        let every = interval(segment);
-        let so_far = extent.unwrap_or(Extent { first, last, every });
-        extent = Some(Extent {
-            first: so_far.first.min(first),
-            last: so_far.last.max(last),
-            every: so_far.every.max(every),
-        });
+impl<'a> Tabulator<'a> {
+    /// Looks at what a dataset has of these tables (or of the rates that stand in for them) and of the wanted
+    /// components.
+    pub fn new(dataset: &Dataset, tables: &[&str], wanted: Predicate<'a>) -> Result<Tabulator<'a>, StoreError> {
+        let Listing { segments, problems } = dataset.segments()?;
+        let mut tabulator = Tabulator { hosts: BTreeMap::new(), wanted, problems };
+        for segment in segments.into_iter().filter(|s| tables.iter().any(|t| speaks_of(s, t))) {
+            let name = segment.name().to_string();
+            match Timed::new(segment, wanted) {
+                Ok(timed) => timed.into_iter().for_each(|t| tabulator.add(t)),
+                // Removed by the retention since it was listed.
+                Err(error) if error.is_absent() => {}
+                Err(error) => tabulator.problems.push(Problem { name, error }),
+            }
+        }
+        Ok(tabulator)
     }
-    Ok(extent)
+
+    fn add(&mut self, timed: Timed) {
+        self.hosts.entry(timed.segment.host.clone()).or_default().push(timed);
+    }
+
+    /// What could not be read.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The longest interval at which something was recorded: no common grid can be finer. Nothing if there is
+    /// no sample.
+    pub fn every(&self) -> Option<Span> {
+        self.segments().map(|t| t.every).max()
+    }
+
+    /// The times that are covered, in order; those less than `step` apart are one.
+    pub fn stretches(&self, step: Span) -> Vec<Stretch> {
+        let mut covered: Vec<Stretch> =
+            self.segments().map(|t| Stretch { first: t.first, last: t.last }).collect();
+        covered.sort_by_key(|stretch| stretch.first);
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for next in covered {
+            match stretches.last_mut() {
+                Some(before) if next.first - before.last <= step => before.last = before.last.max(next.last),
+                _ => stretches.push(next),
+            }
+        }
+        stretches
+    }
+
+    fn segments(&self) -> impl Iterator<Item = &Timed> {
+        self.hosts.values().flatten()
+    }
+
+    /// A metric on a grid. Holds the readings of one host at a time.
+    pub fn table(&mut self, metric: &'static Metric, grid: Grid) -> Table {
+        let schema = Schema::named(metric.table).expect("every metric's table is registered");
+        let query = Query { metric, grid, wanted: self.wanted };
+        let mut table = Table::new(metric, grid);
+        for segments in self.hosts.values() {
+            let of_table = |t: &str| segments.iter().filter(|s| s.segment.table.name == t).collect::<Vec<_>>();
+            let counted = of_counters(&of_table(schema.name), &query, &mut self.problems);
+            let counted_names: HashSet<Arc<str>> = counted.components.iter().cloned().collect();
+            let rated = of_rates(&of_table(schema.rates().name), &query, &counted_names, &mut self.problems);
+            table.extend(counted);
+            table.extend(rated);
+        }
+        table
+    }
+}
+
+/// What is asked of the segments of a host.
+#[derive(Clone, Copy)]
+struct Query<'a> {
+    metric: &'static Metric,
+    grid: Grid,
+    wanted: Predicate<'a>,
+}
+
+impl Timed {
+    /// Nothing if the segment has no sample of a wanted component.
+    fn new(segment: Segment, wanted: Predicate<'_>) -> Result<Option<Timed>, StoreError> {
+        let Some((first, last)) = segment.times()? else { return Ok(None) };
+        if !segment.components()?.iter().any(|name| wanted(name)) {
+            return Ok(None);
+        }
+        let every = interval(&segment);
+        let wraps_at_32_bits = segment.origin()?.wraps_at_32_bits;
+        Ok(Some(Timed { segment, first, last, every, wraps_at_32_bits }))
+    }
 }
 
 fn speaks_of(segment: &Segment, table: &str) -> bool {
@@ -98,7 +166,7 @@ fn guessed_interval(segment: &Segment) -> Option<Span> {
         }
         if times.len() < SAMPLES_TO_GUESS_FROM { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    guess.ok()?;
+    let _ = guess.ok()?;
     median_distance(times)
 }
 
@@ -110,34 +178,10 @@ fn median_distance(mut times: Vec<i64>) -> Option<Span> {
     (!distances.is_empty()).then(|| Span::from_micros(*distances.select_nth_unstable(middle).1))
 }
 
-/// Answers a query: host by host, in memory for one host's grid and no more.
-pub fn tabulate(dataset: &Dataset, query: &Query) -> Result<Tabulated, StoreError> {
-    let Listing { segments, mut problems } = dataset.segments()?;
-    let mut table = Table::new(query.metric, query.grid);
-    for segments in by_host(segments).values() {
-        let of_table = |t: &str| segments.iter().filter(|s| s.table.name == t).collect::<Vec<_>>();
-        let schema = Schema::named(query.metric.table).expect("every metric's table is registered");
-        let counted = of_counters(&of_table(schema.name), query, &mut problems);
-        let counted_names: HashSet<Arc<str>> = counted.components.iter().cloned().collect();
-        let rated = of_rates(&of_table(schema.rates().name), query, &counted_names, &mut problems);
-        table.extend(counted);
-        table.extend(rated);
-    }
-    Ok(Tabulated { table, problems })
-}
-
-fn by_host(segments: Vec<Segment>) -> BTreeMap<String, Vec<Segment>> {
-    let mut hosts: BTreeMap<String, Vec<Segment>> = BTreeMap::new();
-    for segment in segments {
-        hosts.entry(segment.host.clone()).or_default().push(segment);
-    }
-    hosts
-}
-
-fn of_counters(segments: &[&Segment], query: &Query, problems: &mut Vec<Problem>) -> Table {
-    let wraps = segments.iter().any(|s| s.origin().is_ok_and(|o| o.wraps_at_32_bits));
+fn of_counters(segments: &[&Timed], query: &Query, problems: &mut Vec<Problem>) -> Table {
+    let wraps = segments.iter().any(|t| t.wraps_at_32_bits);
     let plan = Plan::new(query.metric, wraps);
-    let Some(every) = segments.iter().map(|s| interval(s)).max() else {
+    let Some(every) = segments.iter().map(|t| t.every).max() else {
         return Table::new(query.metric, query.grid);
     };
     let columns = positions(query.metric.table, plan.columns());
@@ -160,15 +204,15 @@ fn of_counters(segments: &[&Segment], query: &Query, problems: &mut Vec<Problem>
 }
 
 fn of_rates(
-    segments: &[&Segment],
+    segments: &[&Timed],
     query: &Query,
     but: &HashSet<Arc<str>>,
     problems: &mut Vec<Problem>,
 ) -> Table {
-    let Some(every) = segments.iter().map(|s| interval(s)).max() else {
+    let Some(every) = segments.iter().map(|t| t.every).max() else {
         return Table::new(query.metric, query.grid);
     };
-    let rates = segments[0].table;
+    let rates = segments[0].segment.table;
     let names: Vec<&str> = [query.metric.name].into_iter().chain(query.metric.weight).collect();
     let columns = positions(rates.name, &names);
     let mut collector = RateCollector::new(query.metric, query.grid, every);
@@ -190,7 +234,7 @@ fn positions(table: &str, columns: &[&str]) -> Vec<usize> {
 }
 
 fn scan(
-    segments: &[&Segment],
+    segments: &[&Timed],
     query: &Query,
     columns: &[usize],
     (from, to): (Timestamp, Timestamp),
@@ -198,10 +242,10 @@ fn scan(
     feed: &mut dyn FnMut(&Piece),
 ) {
     let Some(first) = segments.first() else { return };
-    let wanted = Wanted { table: first.table, columns: Some(columns.to_vec()) };
+    let wanted = Wanted { table: first.segment.table, columns: Some(columns.to_vec()) };
     let (components, tables) = (Some(query.wanted), vec![wanted]);
     let selection = Selection { tables, components, from: Some(from), to: Some(to), ..Selection::default() };
-    for segment in segments {
+    for Timed { segment, .. } in segments.iter().filter(|t| t.first <= to && from <= t.last) {
         let read = segment.scan(&selection, &mut |_, piece| {
             feed(&piece);
             ControlFlow::Continue(())

@@ -166,3 +166,123 @@ pub(crate) fn lock(file: &File, path: &Path) -> Result<bool, StoreError> {
     let metadata = file.metadata().map_err(|error| StoreError::io(path, "look at it", error))?;
     Ok(metadata.nlink() > 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{End, Frames};
+
+    /// Takes so many bytes and not one more, like a disk.
+    struct Limited {
+        bytes: Vec<u8>,
+        room: usize,
+    }
+
+    impl Write for Limited {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let fitting = bytes.len().min(self.room - self.bytes.len());
+            if fitting == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.bytes.extend_from_slice(&bytes[..fitting]);
+            Ok(fitting)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Medium for Limited {
+        fn cut(&mut self, bytes: u64) -> io::Result<()> {
+            self.bytes.truncate(bytes as usize);
+            Ok(())
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn tail(room: usize) -> Tail<Limited> {
+        let table = Schema::named("pressure").unwrap();
+        let origin = Origin { host: "a".into(), every: None, wraps_at_32_bits: false, source: String::new() };
+        let name = FileName::new("a", "pressure", Timestamp::from_seconds(0), State::Live).unwrap();
+        Tail::new("a".into(), name, Limited { bytes: Vec::new(), room }, table, &origin)
+    }
+
+    fn row(second: i64) -> RawTable {
+        let mut rows = RawTable::new(Schema::named("pressure").unwrap());
+        let component = rows.number("a");
+        rows.push_counts(Timestamp::from_seconds(second), None, component, &[second as u64; 6]);
+        rows
+    }
+
+    /// How many rows a tail's bytes hold, and how they end.
+    fn content(bytes: &[u8]) -> (usize, End) {
+        let mut frames = Frames::new(bytes);
+        let mut rows = 0;
+        while let Some(frame) = frames.next().unwrap() {
+            rows += frame.rows();
+        }
+        (rows, frames.end().unwrap().clone())
+    }
+
+    #[test]
+    fn a_full_disk_leaves_whole_messages_and_room_lets_it_go_on() {
+        let mut press = Press::default();
+        for room in (0..6000).step_by(101) {
+            let mut tail = tail(room);
+            let mut flushed = 0;
+            for second in 0..4 {
+                tail.append(&row(second), &mut press).unwrap();
+                match tail.flush(&mut press) {
+                    Ok(()) => flushed += 1,
+                    Err(error) => {
+                        assert!(matches!(error, StoreError::Full { .. }));
+                        break;
+                    }
+                }
+            }
+            assert_eq!(content(&tail.medium.bytes), (flushed, End::Whole));
+            tail.medium.room = 1 << 20;
+            tail.flush(&mut press).unwrap();
+            assert_eq!(content(&tail.medium.bytes).0, (flushed + 1).min(4));
+        }
+    }
+
+    #[test]
+    fn a_tail_cut_anywhere_is_read_up_to_the_cut() {
+        let (mut tail, mut press) = (tail(1 << 20), Press::default());
+        let mut ends = Vec::new();
+        for second in 0..3 {
+            tail.append(&row(second), &mut press).unwrap();
+            tail.flush(&mut press).unwrap();
+            ends.push(tail.medium.bytes.len());
+        }
+        for cut in 0..tail.medium.bytes.len() {
+            let (rows, end) = content(&tail.medium.bytes[..cut]);
+            assert_eq!(rows, ends.iter().filter(|&&end| end <= cut).count());
+            assert!(!matches!(end, End::Damaged(_)), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn names_that_come_and_go_do_not_pile_up() {
+        let (mut tail, mut press) = (tail(1 << 30), Press::default());
+        let mut sizes = Vec::new();
+        for second in 0..20 {
+            let mut rows = RawTable::new(Schema::named("pressure").unwrap());
+            for socket in 0..500 {
+                let component = rows.number(&format!("socket {second} {socket}"));
+                rows.push_counts(Timestamp::from_seconds(second), None, component, &[]);
+            }
+            let before = tail.medium.bytes.len();
+            tail.append(&rows, &mut press).unwrap();
+            tail.flush(&mut press).unwrap();
+            sizes.push(tail.medium.bytes.len() - before);
+        }
+        assert!(sizes[19] < 2 * sizes[1], "{sizes:?}");
+        assert_eq!(content(&tail.medium.bytes), (20 * 500, End::Whole));
+    }
+}

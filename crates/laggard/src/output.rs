@@ -7,13 +7,14 @@ use comfy_table::{CellAlignment, Table};
 /// A borderless table with a heading; `right` names the columns of numbers.
 pub fn table(heading: &[&str], right: &[usize]) -> Table {
     let mut table = Table::new();
-    table.load_preset(comfy_table::presets::NOTHING);
+    table.load_style(comfy_table::presets::NOTHING);
     table.set_header(heading.iter().map(|word| word.to_uppercase()));
     for &column in right {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+    table.column_iter_mut().for_each(|column| _ = column.set_padding((0, 2)));
     table
 }
 
@@ -34,7 +35,7 @@ pub fn stdout() -> io::BufWriter<anstream::AutoStream<io::StdoutLock<'static>>> 
 /// Writes a value as JSON, on lines of its own.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut out = stdout();
-    serde_json::to_writer_pretty(&mut out, value)?;
+    serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)
 }

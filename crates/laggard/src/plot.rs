@@ -52,10 +52,14 @@ fn braille_dot(x: usize, y: usize) -> u8 {
     [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]][x][y]
 }
 
-/// The values cut into `width` stretches of nearly equal length; fewer where there are fewer values.
+/// The values cut into `width` stretches of nearly equal length; where there are fewer values, some come in
+/// several stretches.
 fn stretches(values: &[f64], width: usize) -> impl Iterator<Item = &[f64]> {
-    let width = width.min(values.len()).max(1);
-    (0..width).map(move |i| &values[i * values.len() / width..(i + 1) * values.len() / width])
+    (0..width).map(move |i| {
+        let start = i * values.len() / width;
+        let end = ((i + 1) * values.len() / width).max(start + 1);
+        &values[start..end.min(values.len())]
+    })
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
@@ -83,6 +87,11 @@ mod tests {
     }
 
     #[test]
+    fn few_values_fill_the_width() {
+        assert_eq!(sparkline(&[8.0, 4.0], 4, 8.0), "██▄▄");
+    }
+
+    #[test]
     fn small_values_are_seen_beside_large_ones() {
         assert_eq!(sparkline(&[0.001, 100.0], 2, 100.0), "▁█");
     }
@@ -98,7 +107,7 @@ mod tests {
 
     #[test]
     fn nothing_can_be_plotted_too() {
-        assert_eq!(sparkline(&[], 10, 0.0).chars().count(), 1);
+        assert_eq!(sparkline(&[], 3, 0.0), "···");
         assert_eq!(curve(&[], 10, 3).len(), 3);
         assert_eq!(curve(&[f64::NAN; 5], 10, 3).len(), 3);
     }

@@ -285,7 +285,7 @@ impl Written {
     fn note(&mut self, outcomes: Vec<Result<Sealed, StoreError>>) {
         for outcome in outcomes {
             match outcome {
-                Ok(sealed) => self.bytes += sealed.bytes,
+                Ok(sealed) => self.bytes += sealed.path.and_then(|p| p.metadata().ok()).map_or(0, |m| m.len()),
                 Err(error) => {
                     tell(&error);
                     self.errors.push(error);

@@ -1,7 +1,9 @@
-//! Metrics of components, written for people or for programs.
+//! Metrics of components, written for people or for programs, a stretch of time after the other.
 
 use std::io::{self, Write};
 
+use clap::ValueEnum;
+use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
@@ -19,21 +21,40 @@ pub struct Shown {
     pub tables: Vec<Table>,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    from: Timestamp,
-    to: Timestamp,
-    every: Span,
-    series: Vec<Series<'a>>,
+/// How to show values.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Format {
+    /// Aligned columns.
+    Table,
+    /// Comma-separated, with a heading.
+    Csv,
+    /// One object: see docs/dataset.md.
+    Json,
+    /// A curve for one component, a line of blocks for each of many.
+    Plot,
 }
 
-#[derive(Serialize)]
-struct Series<'a> {
-    component: &'a str,
-    metric: &'static str,
-    unit: &'static str,
-    values: Vec<Option<f64>>,
+/// Writes what is shown, in one format.
+pub trait Writer {
+    /// Writes one stretch of time.
+    fn write(&mut self, shown: &Shown) -> io::Result<()>;
+    /// Ends the output.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+type Out = io::BufWriter<anstream::AutoStream<io::StdoutLock<'static>>>;
+
+impl Format {
+    /// A writer to standard output.
+    pub fn writer(self, metrics: &[&'static Metric], every: Span) -> Box<dyn Writer> {
+        let (out, metrics) = (output::stdout(), metrics.to_vec());
+        match self {
+            Format::Table => Box::new(Aligned { out, metrics, begun: false }),
+            Format::Csv => Box::new(Csv { out, metrics, begun: false }),
+            Format::Json => Box::new(Json { out, every, begun: false }),
+            Format::Plot => Box::new(Plot { out }),
+        }
+    }
 }
 
 impl Shown {
@@ -45,104 +66,132 @@ impl Shown {
 
     /// Calls back with every line: component, instant, and a value for each metric.
     fn lines(&self, mut line: impl FnMut(&str, Timestamp, &[f64]) -> io::Result<()>) -> io::Result<()> {
+        let mut values = Vec::new();
         for component in &self.components {
             let rows = self.of(component);
             for (k, instant) in self.grid.instants().enumerate() {
-                let values: Vec<f64> = rows.iter().map(|row| row.map_or(f64::NAN, |row| row[k])).collect();
+                values.clear();
+                values.extend(rows.iter().map(|row| row.map_or(f64::NAN, |row| row[k])));
                 line(component, instant, &values)?;
             }
         }
         Ok(())
     }
+}
 
-    fn decimals(&self) -> Vec<usize> {
-        self.tables.iter().map(|t| t.metric.decimals).collect()
-    }
+struct Aligned {
+    out: Out,
+    metrics: Vec<&'static Metric>,
+    begun: bool,
+}
 
-    /// As aligned columns.
-    pub fn print_table(&self) -> io::Result<()> {
-        let units = self.tables.iter().map(|t| format!("{} ({})", t.metric.name, t.metric.unit.symbol()));
-        let heading: Vec<String> = ["TIME", "COMPONENT"].map(String::from).into_iter().chain(units).collect();
-        let name_width = self.components.iter().map(|c| c.chars().count()).max().unwrap_or(0).max(9);
-        let widths: Vec<usize> = heading[2..].iter().map(|h| h.chars().count().max(12)).collect();
-        let decimals = self.decimals();
-        let mut out = output::stdout();
-        write!(out, "{:<24}  {:<name_width$}", heading[0], heading[1])?;
-        for (word, width) in heading[2..].iter().zip(&widths) {
-            write!(out, "  {word:>width$}")?;
+impl Aligned {
+    fn heading(&mut self, names: usize, widths: &[usize]) -> io::Result<()> {
+        write!(self.out, "{:<24}  {:<names$}", "TIME", "COMPONENT")?;
+        for (metric, width) in self.metrics.iter().zip(widths) {
+            write!(self.out, "  {:>width$}", labelled(metric))?;
         }
-        writeln!(out)?;
-        self.lines(|component, instant, values| {
-            write!(out, "{:<24}  {component:<name_width$}", instant.to_string())?;
-            for ((value, width), decimals) in values.iter().zip(&widths).zip(&decimals) {
-                write!(out, "  {:>width$}", number(*value, *decimals, "-"))?;
+        writeln!(self.out)
+    }
+}
+
+fn labelled(metric: &Metric) -> String {
+    format!("{} ({})", metric.name, metric.unit.symbol())
+}
+
+impl Writer for Aligned {
+    fn write(&mut self, shown: &Shown) -> io::Result<()> {
+        let names = shown.components.iter().map(|c| c.chars().count()).max().unwrap_or(0).max(9);
+        let widths: Vec<usize> = self.metrics.iter().map(|m| labelled(m).chars().count().max(12)).collect();
+        if !std::mem::replace(&mut self.begun, true) {
+            self.heading(names, &widths)?;
+        }
+        let Aligned { out, metrics, .. } = self;
+        shown.lines(|component, instant, values| {
+            write!(out, "{:<24}  {component:<names$}", instant.to_string())?;
+            for ((value, width), metric) in values.iter().zip(&widths).zip(&*metrics) {
+                write!(out, "  {:>width$}", number(*value, metric.decimals))?;
             }
             writeln!(out)
-        })?;
-        out.flush()
+        })
     }
 
-    /// Comma-separated, with a heading.
-    pub fn print_csv(&self) -> io::Result<()> {
-        let mut out = output::stdout();
-        let names: Vec<&str> = self.tables.iter().map(|t| t.metric.name).collect();
-        writeln!(out, "time,component,{}", names.join(","))?;
-        self.lines(|component, instant, values| {
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+struct Csv {
+    out: Out,
+    metrics: Vec<&'static Metric>,
+    begun: bool,
+}
+
+impl Writer for Csv {
+    fn write(&mut self, shown: &Shown) -> io::Result<()> {
+        let out = &mut self.out;
+        if !std::mem::replace(&mut self.begun, true) {
+            let names: Vec<&str> = self.metrics.iter().map(|m| m.name).collect();
+            writeln!(out, "time,component,{}", names.join(","))?;
+        }
+        shown.lines(|component, instant, values| {
             write!(out, "{instant},{}", quoted(component))?;
-            for value in values.iter() {
-                write!(out, ",{}", exact(*value))?;
+            // All the digits there are, and nothing where there is no value.
+            for value in values {
+                if value.is_nan() { write!(out, ",")? } else { write!(out, ",{value}")? }
             }
             writeln!(out)
-        })?;
-        out.flush()
+        })
     }
 
-    /// As one JSON object.
-    pub fn print_json(&self) -> anyhow::Result<()> {
-        let Grid { start, step, .. } = self.grid;
-        let (from, to) = (start, self.grid.end());
-        output::json(&Document { schema: "laggard.show/1", from, to, every: step, series: self.series() })
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
+}
 
-    fn series(&self) -> Vec<Series<'_>> {
-        let mut all = Vec::new();
-        for component in &self.components {
-            for (table, row) in self.tables.iter().zip(self.of(component)) {
-                all.extend(row.map(|row| series(component, table, row)));
+/// Written piece by piece, since it may be larger than memory.
+struct Json {
+    out: Out,
+    every: Span,
+    begun: bool,
+}
+
+#[derive(Serialize)]
+struct Series<'a> {
+    component: &'a str,
+    metric: &'static str,
+    unit: &'static str,
+    from: Timestamp,
+    values: Vec<Option<f64>>,
+}
+
+impl Writer for Json {
+    fn write(&mut self, shown: &Shown) -> io::Result<()> {
+        for component in &shown.components {
+            for (table, row) in shown.tables.iter().zip(shown.of(component)) {
+                let Some(row) = row else { continue };
+                self.separate()?;
+                serde_json::to_writer(&mut self.out, &series(component, table, row))?;
             }
-        }
-        all
-    }
-
-    /// As plots.
-    pub fn print_plot(&self) -> io::Result<()> {
-        let mut out = output::stdout();
-        for table in &self.tables {
-            let metric = table.metric;
-            writeln!(out, "{} ({}): {}", metric.name, metric.unit.symbol(), metric.about)?;
-            writeln!(out, "{} to {}, every {}", self.grid.start, self.grid.end(), self.grid.step)?;
-            match table.components.len() {
-                1 => plot_one(&mut out, table)?,
-                _ => self.plot_many(&mut out, table)?,
-            }
-            writeln!(out)?;
-        }
-        out.flush()
-    }
-
-    fn plot_many(&self, out: &mut impl Write, table: &Table) -> io::Result<()> {
-        let top = table.values.iter().copied().filter(|v| !v.is_nan()).fold(0.0, f64::max);
-        let name_width = self.components.iter().map(|c| c.chars().count()).max().unwrap_or(0);
-        let room = output::width().saturating_sub(name_width + 28).max(10);
-        for component in &self.components {
-            let Some(at) = table.components.iter().position(|c| **c == *component) else { continue };
-            let row = table.row(at);
-            let (mean, most) = (mean(row), row.iter().copied().filter(|v| !v.is_nan()).fold(f64::NAN, f64::max));
-            let decimals = table.metric.decimals;
-            let (mean, most) = (number(mean, decimals, "-"), number(most, decimals, "-"));
-            writeln!(out, "{component:<name_width$} {:<room$} {mean:>10} mean {most:>10} max", plot::sparkline(row, room, top))?;
         }
         Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if !self.begun {
+            self.separate()?;
+        }
+        writeln!(self.out, "\n]}}")?;
+        self.out.flush()
+    }
+}
+
+impl Json {
+    fn separate(&mut self) -> io::Result<()> {
+        match std::mem::replace(&mut self.begun, true) {
+            true => write!(self.out, ",\n"),
+            false => write!(self.out, "{{\"schema\":\"laggard.show/1\",\"every\":\"{}\",\"series\":[\n", self.every),
+        }
     }
 }
 
@@ -151,16 +200,70 @@ fn series<'a>(component: &'a str, table: &Table, row: &[f64]) -> Series<'a> {
         component,
         metric: table.metric.name,
         unit: table.metric.unit.symbol(),
+        from: table.grid.start,
         values: row.iter().map(|v| (!v.is_nan()).then_some(*v)).collect(),
     }
 }
 
+struct Plot {
+    out: Out,
+}
+
+impl Writer for Plot {
+    fn write(&mut self, shown: &Shown) -> io::Result<()> {
+        let out = &mut self.out;
+        for table in &shown.tables {
+            let (metric, grid) = (table.metric, table.grid);
+            writeln!(out, "{}: {}", labelled(metric), metric.about)?;
+            writeln!(out, "{} to {}, every {}", grid.start, grid.end(), grid.step)?;
+            match table.components.len() {
+                1 => plot_one(out, table)?,
+                _ => plot_many(out, table, &shown.components)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+const CURVE_HEIGHT: usize = 8;
+
 fn plot_one(out: &mut impl Write, table: &Table) -> io::Result<()> {
     writeln!(out, "{}", table.components[0])?;
-    for line in plot::curve(table.row(0), output::width().saturating_sub(14), 10) {
+    for line in plot::curve(table.row(0), output::width().saturating_sub(14), CURVE_HEIGHT) {
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+fn plot_many(out: &mut impl Write, table: &Table, components: &[String]) -> io::Result<()> {
+    let top = largest(&table.values).unwrap_or(0.0);
+    let names = components.iter().map(|c| c.chars().count()).max().unwrap_or(0);
+    let room = output::width().saturating_sub(names + 30).max(10);
+    let mut idle = 0;
+    for component in components {
+        let Some(at) = table.components.iter().position(|c| **c == *component) else { continue };
+        let row = table.row(at);
+        let Some(most) = largest(row).filter(|most| *most != 0.0) else {
+            idle += 1;
+            continue;
+        };
+        let decimals = table.metric.decimals;
+        let (mean, most) = (number(mean(row), decimals), number(most, decimals));
+        let line = plot::sparkline(row, room, top);
+        writeln!(out, "{component:<names$} {line} {mean:>10} mean {most:>10} max")?;
+    }
+    if idle > 0 {
+        writeln!(out, "{} at 0 all the time", output::count(idle, "component"))?;
+    }
+    Ok(())
+}
+
+fn largest(values: &[f64]) -> Option<f64> {
+    values.iter().copied().filter(|v| !v.is_nan()).max_by(f64::total_cmp)
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -168,13 +271,8 @@ fn mean(values: &[f64]) -> f64 {
     present().sum::<f64>() / present().count() as f64
 }
 
-fn number(value: f64, decimals: usize, missing: &str) -> String {
-    if value.is_nan() { missing.into() } else { format!("{value:.decimals$}") }
-}
-
-/// All the digits there are, and nothing where there is no value.
-fn exact(value: f64) -> String {
-    if value.is_nan() { String::new() } else { value.to_string() }
+fn number(value: f64, decimals: usize) -> String {
+    if value.is_nan() { "-".into() } else { format!("{value:.decimals$}") }
 }
 
 fn quoted(text: &str) -> String {

@@ -234,6 +234,13 @@ impl std::ops::Sub for Timestamp {
     }
 }
 
+impl std::ops::Add for Span {
+    type Output = Span;
+    fn add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+}
+
 impl std::ops::Mul<i64> for Span {
     type Output = Span;
     fn mul(self, times: i64) -> Span {

@@ -39,7 +39,10 @@ type Visit<'v> = &'v mut dyn FnMut(&str, Result<Content<'_>, ReadError>) -> Cont
 pub fn each_input(path: &Path, progress: Option<Progress<'_>>, visit: Visit<'_>) {
     let files = match files(path) {
         Ok(files) => files,
-        Err(error) => return drop(visit(&path.to_string_lossy(), Err(failed(error)))),
+        Err(error) => {
+            let _ = visit(&path.to_string_lossy(), Err(failed(error)));
+            return;
+        }
     };
     for file in files {
         if each_in_file(&file, progress, visit).is_break() {
@@ -121,7 +124,13 @@ fn each_member(bytes: impl Read, archive: &str, layers: usize, visit: Visit<'_>)
         if !member.header().entry_type().is_file() || is_hidden {
             continue;
         }
-        each_in(Box::new(member), &format!("{archive}/{}", path.trim_start_matches("./")), None, layers, visit)?;
+        each_in(
+            Box::new(member),
+            &format!("{archive}/{}", path.trim_start_matches("./")),
+            None,
+            layers,
+            visit,
+        )?;
     }
     ControlFlow::Continue(())
 }
@@ -154,7 +163,10 @@ impl Packing {
         Ok(match self {
             Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
             Packing::Xz => {
-                let stream = liblzma::stream::Stream::new_stream_decoder(MOST_XZ_MEMORY, liblzma::stream::CONCATENATED);
+                let stream = liblzma::stream::Stream::new_stream_decoder(
+                    MOST_XZ_MEMORY,
+                    liblzma::stream::CONCATENATED,
+                );
                 Box::new(liblzma::bufread::XzDecoder::new_stream(bytes, stream.map_err(io::Error::from)?))
             }
             Packing::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(bytes)?),

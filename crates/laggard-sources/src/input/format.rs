@@ -49,14 +49,14 @@ impl Format {
             return Some(Format::Sa);
         }
         let text = String::from_utf8_lossy(start);
-        let tests: [(Format, fn(&str) -> bool); 5] = [
-            (Format::SadfJson, sadf::json::recognises),
-            (Format::IostatJson, iostat::json::recognises),
-            (Format::SadfXml, sadf::xml::recognises),
-            (Format::SadfCsv, sadf::csv::recognises),
-            (Format::Iostat, iostat::text::recognises),
-        ];
-        tests.into_iter().find(|(_, recognises)| recognises(&text)).map(|(format, _)| format)
+        match &*text {
+            text if sadf::json::recognises(text) => Some(Format::SadfJson),
+            text if iostat::json::recognises(text) => Some(Format::IostatJson),
+            text if sadf::xml::recognises(text) => Some(Format::SadfXml),
+            text if sadf::csv::recognises(text) => Some(Format::SadfCsv),
+            text if iostat::text::recognises(text) => Some(Format::Iostat),
+            _ => None,
+        }
     }
 }
 
@@ -89,16 +89,21 @@ impl FromStr for Format {
 pub(super) fn described(start: &[u8]) -> String {
     let text = String::from_utf8_lossy(start);
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let is_text = !text.chars().take(START_OF_TEXT).any(|c| c.is_control() && !c.is_whitespace() || c == '\u{fffd}');
+    let is_text =
+        !text.chars().take(START_OF_TEXT).any(|c| c.is_control() && !c.is_whitespace() || c == '\u{fffd}');
     match start {
         [] => "an empty file".into(),
         [b'B', b'Z', b'h', ..] => "a bzip2 file (unpack it first)".into(),
         [b'P', b'K', 3, 4, ..] => "a zip file (unpack it first)".into(),
         _ if iostat::text::banner(first).is_some() => {
-            "what sar or a tool like it printed (import the file that sar reads, or what sadf -j makes of it)".into()
+            "what sar or a tool like it printed (import the file that sar reads, or what sadf -j makes of it)"
+                .into()
         }
         _ if is_text => format!("text that begins {}", shortened(first)),
-        _ => format!("bytes that begin {}", start.iter().take(8).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")),
+        _ => format!(
+            "bytes that begin {}",
+            start.iter().take(8).map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(" ")
+        ),
     }
 }
 

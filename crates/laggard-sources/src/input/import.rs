@@ -8,7 +8,7 @@ use super::content::{Content, Progress, each_input};
 use super::format::{Format, described};
 use super::relay::Relay;
 use crate::mapped::Mapping;
-use crate::reading::{Note, Place, ReadError, Sink};
+use crate::reading::{Note, Place, ReadError, Sink, host_of_file};
 use crate::{iostat, mapped, sadf, sysstat};
 
 /// How to read.
@@ -49,7 +49,12 @@ pub fn import(path: &Path, options: &Options<'_>, sink: &mut dyn Sink, report: &
     });
 }
 
-fn one(name: &str, content: Result<Content<'_>, ReadError>, options: &Options<'_>, sink: &mut dyn Sink) -> FileOutcome {
+fn one(
+    name: &str,
+    content: Result<Content<'_>, ReadError>,
+    options: &Options<'_>,
+    sink: &mut dyn Sink,
+) -> FileOutcome {
     let mut relay = Relay { sink, host: options.host.as_deref(), rows: 0, notes: Vec::new() };
     let (format, result) = match content {
         Err(error) => (None, Err(error)),
@@ -88,8 +93,8 @@ fn read(
         Format::SadfJson => sadf::json::read(bytes, sink),
         Format::SadfCsv => sadf::csv::read(bytes, sink),
         Format::SadfXml => sadf::xml::read(bytes, sink),
-        Format::Iostat => iostat::text::read(bytes, stem(name), sink),
-        Format::IostatJson => iostat::json::read(bytes, stem(name), sink),
+        Format::Iostat => iostat::text::read(bytes, host_of_file(name), sink),
+        Format::IostatJson => iostat::json::read(bytes, host_of_file(name), sink),
         Format::Csv => mapped::csv::read(bytes, name, mapping(options, "CSV")?, sink),
         Format::Parquet => {
             let mapping = mapping(options, "Parquet")?;
@@ -104,10 +109,4 @@ fn read(
 fn mapping<'o>(options: &'o Options<'_>, format: &str) -> Result<&'o Mapping, ReadError> {
     let missing = || ReadError::content(Place::Whole, format!("a mapping for {format} (--map)"), "none");
     options.map.as_ref().ok_or_else(missing)
-}
-
-/// A file's name without its endings: what to call a host that has no name.
-pub(crate) fn stem(name: &str) -> &str {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    last.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("host")
 }

@@ -14,4 +14,6 @@ pub use content::{Content, Progress, each_input};
 pub use files::{files, total_bytes};
 pub use format::{Format, UnknownFormat};
 pub use import::{FileOutcome, Options, import};
-pub(crate) use import::stem;
+
+#[cfg(test)]
+mod tests;

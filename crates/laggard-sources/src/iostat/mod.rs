@@ -7,3 +7,6 @@
 pub mod json;
 mod report;
 pub mod text;
+
+#[cfg(test)]
+mod tests;

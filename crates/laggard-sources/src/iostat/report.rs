@@ -86,10 +86,11 @@ impl<'s> Reports<'s> {
 
     fn put_away(&mut self) {
         let Some(time) = self.time else { return self.devices.clear() };
+        let slot = self.gathering.slot(&self.origin, self.schema);
         for (device, row) in self.devices.drain(..) {
             if let Some(values) = row.values() {
                 let name = component::attachment(&self.origin.host, &device);
-                self.gathering.numbers(&self.origin, self.schema, time, &name, &values);
+                self.gathering.numbers(slot, time, &name, &values);
             }
         }
     }
@@ -134,7 +135,10 @@ impl<'s> Reports<'s> {
     pub(super) fn remark(&mut self) {
         let told = [
             (self.remarks.since_boot_left_out, "the first report is an average since boot and was left out"),
-            (self.remarks.since_boot_kept, "the only report of a run was kept: it may be an average since boot"),
+            (
+                self.remarks.since_boot_kept,
+                "the only report of a run was kept: it may be an average since boot",
+            ),
             (
                 self.remarks.timeless,
                 "the reports have no times (iostat -t): taken to be one second apart, from midnight of the run's day on",

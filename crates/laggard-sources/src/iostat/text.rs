@@ -15,7 +15,8 @@ const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt)
 /// Whether a text begins like such a file: with a heading of devices.
 pub fn recognises(start: &str) -> bool {
     let schema = Schema::named("disk_rates").expect("disks have rates");
-    let is_heading = |line| Heading::read(line, schema).is_some_and(|heading| heading.targets.iter().any(Option::is_some));
+    let is_heading =
+        |line| Heading::read(line, schema).is_some_and(|heading| heading.targets.iter().any(Option::is_some));
     start.lines().any(is_heading)
 }
 
@@ -183,13 +184,14 @@ impl Heading {
     fn row(&self, words: &[&str], schema: &'static Schema) -> Option<Row> {
         let mut row = Row::new(schema);
         let fits = words.len() == self.targets.len();
-        let set = |(target, word): (&Option<Target>, &&str)| target.is_none_or(|target| row.set_text(target, word));
+        let set =
+            |(target, word): (&Option<Target>, &&str)| target.is_none_or(|target| row.set_text(target, word));
         let all = self.targets.iter().zip(words).all(set);
         (fits && all).then_some(row)
     }
 }
 
-/// `Linux 6.18.44 (oss1) 	11/15/26 	_x86_64_	(2 CPU)`: the host and the date.
+/// `Linux 6.1.0 (oss1) 11/15/26 _x86_64_ (2 CPU)`: the host and the date.
 pub(crate) fn banner(text: &str) -> Option<(&str, &str)> {
     let (system, rest) = text.split_once(" (")?;
     let (host, rest) = rest.split_once(')')?;

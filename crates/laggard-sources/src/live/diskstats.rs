@@ -3,6 +3,8 @@
 //! A line is `major minor name` and 11 counters; since Linux 4.18 four more for discards, since 5.5 two more
 //! for flushes. What a kernel does not count is absent.
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::path::Path;
 
 use laggard_core::model::component;
@@ -56,18 +58,25 @@ impl Disks {
     pub fn parse(&mut self, content: &[u8], at: Moment) -> Result<(), BadLines> {
         self.roster.start(&mut self.table[0]);
         let mut bad = Ok(());
+        let listed = OnceCell::new();
+        let is_listed = |disk: &str| listed.get_or_init(|| names(content)).contains(disk.as_bytes());
         for (number, line) in lines(content) {
-            if let Err((expected, found)) = self.line(line, content, at) {
+            if let Err((expected, found)) = self.line(line, is_listed, at) {
                 BadLines::note(&mut bad, number, expected, found);
             }
         }
         bad
     }
 
-    fn line(&mut self, line: &[u8], content: &[u8], at: Moment) -> Result<(), (String, String)> {
+    fn line(
+        &mut self,
+        line: &[u8],
+        is_listed: impl Fn(&str) -> bool,
+        at: Moment,
+    ) -> Result<(), (String, String)> {
         let mut rest = words(line);
         let Some(name) = rest.nth(BEFORE_COUNTERS - 1) else { return Err(too_short(line)) };
-        let standing = self.roster.standing(name, |name| is_whole_disk(name, content));
+        let standing = self.roster.standing(name, |name| is_whole_disk(name, is_listed));
         if standing == Standing::Outside {
             return Ok(());
         }
@@ -96,13 +105,13 @@ fn too_short(line: &[u8]) -> (String, String) {
     (format!("at least {fewest} fields"), words(line).count().to_string())
 }
 
-fn is_whole_disk(name: &str, content: &[u8]) -> bool {
+fn is_whole_disk(name: &str, is_listed: impl Fn(&str) -> bool) -> bool {
     let kind = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if NO_STORAGE.contains(&kind) {
         return false;
     }
     // Xen hosts have an xvda1 without an xvda: then it is the disk.
-    disk_of_partition(name).is_none_or(|disk| !is_listed(disk, content))
+    disk_of_partition(name).is_none_or(|disk| !is_listed(disk))
 }
 
 /// The disk that a partition's name speaks of: `sda` of `sda1`, `nvme0n1` of `nvme0n1p1`.
@@ -124,8 +133,8 @@ fn is_letters(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-fn is_listed(disk: &str, content: &[u8]) -> bool {
-    lines(content).any(|(_, line)| words(line).nth(BEFORE_COUNTERS - 1) == Some(disk.as_bytes()))
+fn names(content: &[u8]) -> HashSet<&[u8]> {
+    lines(content).filter_map(|(_, line)| words(line).nth(BEFORE_COUNTERS - 1)).collect()
 }
 
 /// The file and its parser.
@@ -199,18 +208,17 @@ mod tests {
 
     #[test]
     fn a_partition_without_its_disk_is_the_disk() {
-        let content = b" 202 1 xvda1 1 0 0 0 0 0 0 0 0 0 0\n 8 0 sda 1\n 8 1 sda1 1\n";
-        assert!(is_whole_disk("xvda1", content));
-        assert!(!is_whole_disk("sda1", content));
+        assert!(is_whole_disk("xvda1", |_| false));
+        assert!(!is_whole_disk("sda1", |disk| disk == "sda"));
     }
 
     #[test]
     fn memory_and_removable_drives_are_no_storage() {
         for name in ["ram0", "zram0", "fd0", "sr0"] {
-            assert!(!is_whole_disk(name, b""), "{name}");
+            assert!(!is_whole_disk(name, |_| false), "{name}");
         }
         for name in ["sda", "loop7", "dm-0", "md0", "rbd0", "fdx"] {
-            assert!(is_whole_disk(name, b""), "{name}");
+            assert!(is_whole_disk(name, |_| false), "{name}");
         }
     }
 }

@@ -9,6 +9,12 @@ use super::tcp_info::{COUNTERS, Counters, IS_32_BITS, TcpInfo};
 /// each request read as zeros.
 const LINGER_US: i64 = 60_000_000;
 
+/// How many gauges come before the counters, in the rows of links and of sockets.
+pub const GAUGES: usize = 6;
+
+/// How many columns both tables have.
+pub const COLUMNS: usize = GAUGES + COUNTERS;
+
 /// What the connections of this tick hold, and what all connections ever carried.
 #[derive(Debug)]
 pub struct Link {
@@ -66,13 +72,15 @@ impl Link {
     }
 
     /// Its row, in the order of the schema.
-    pub fn row(&self) -> [u64; 6 + COUNTERS] {
-        let [retransmits, acked, received, segs_out, segs_in] = self.totals;
-        let (cwnd_sum, cwnd_min) = (self.cwnd_sum, self.cwnd_min);
-        let now = [self.sockets, cwnd_sum, cwnd_min, self.rtt_us_sum, self.unacked, self.lost];
-        let [a, b, c, d, e, f] = now;
-        [a, b, c, d, e, f, retransmits, acked, received, segs_out, segs_in]
+    pub fn row(&self) -> [u64; COLUMNS] {
+        let now = [self.sockets, self.cwnd_sum, self.cwnd_min, self.rtt_us_sum, self.unacked, self.lost];
+        row(now, self.totals)
     }
+}
+
+/// What holds now, and then the counters.
+pub fn row(now: [u64; GAUGES], counters: Counters) -> [u64; COLUMNS] {
+    std::array::from_fn(|i| if i < GAUGES { now[i] } else { counters[i - GAUGES] })
 }
 
 /// A total after one of its counters moved. A counter that the kernel does not have makes no total.

@@ -16,7 +16,7 @@ use laggard_core::samples::{ABSENT, RawTable};
 
 use super::clock::Moment;
 use super::connection::Connection;
-use super::link::Link;
+use super::link::{COLUMNS, Link, row};
 use super::tcp_info::COUNTERS;
 
 /// How much is kept.
@@ -256,12 +256,10 @@ impl Socket {
     }
 
     /// Its row, in the order of the schema.
-    fn row(&self) -> [u64; 6 + COUNTERS] {
+    fn row(&self) -> [u64; COLUMNS] {
         let info = &self.connection.info;
         let gauges = [info.cwnd, info.ssthresh, info.rtt_us, info.rttvar_us, info.unacked, info.lost];
-        let [a, b, c, d, e, f] = gauges.map(u64::from);
-        let [retransmits, acked, received, segs_out, segs_in] = info.counters;
-        [a, b, c, d, e, f, retransmits, acked, received, segs_out, segs_in]
+        row(gauges.map(u64::from), info.counters)
     }
 }
 
@@ -391,6 +389,11 @@ mod tests {
         }
         assert_eq!((shown(&traffic), traffic.left_out()), (vec![99, 8], 0));
         assert_eq!(acked(&traffic), [94 + 1]);
+    }
+
+    #[test]
+    fn rows_are_as_wide_as_their_tables() {
+        assert!(traffic(1).tables().iter().all(|table| table.schema().columns.len() == COLUMNS));
     }
 
     #[test]

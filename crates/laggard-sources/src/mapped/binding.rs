@@ -11,8 +11,7 @@ use laggard_core::samples::ABSENT;
 use super::mapping::{Mapping, TableMapping};
 use super::template::{Part, Template};
 use crate::gathering::Gathering;
-use crate::input::stem;
-use crate::reading::{Origin, Place, ReadError};
+use crate::reading::{Origin, Place, ReadError, host_of_file};
 
 /// One record of a file.
 pub(super) trait Record {
@@ -46,6 +45,9 @@ struct BoundTable {
     schema: &'static Schema,
     component: Option<Bound>,
     values: Vec<BoundValue>,
+    /// The row that is being made, in whichever of the two the table holds. What no column gives stays missing.
+    numbers: Vec<f64>,
+    counts: Vec<u64>,
     /// The component of the record before, most often that of this one too.
     last: Option<Last>,
 }
@@ -69,7 +71,7 @@ impl Binding {
     pub(super) fn new(mapping: &Mapping, name: &str, columns: &[String]) -> Result<Binding, ReadError> {
         let captured: HashMap<String, String> = captures(mapping, name)?;
         let binder = Binder { captured, columns };
-        let fallback = Template(vec![Part::Literal(stem(name).to_owned())]);
+        let fallback = Template(vec![Part::Literal(host_of_file(name).to_owned())]);
         let origin = Origin { host: String::new(), every: mapping.time.every, wraps_at_32_bits: false };
         Ok(Binding {
             time: binder.column(&mapping.time.column)?,
@@ -106,17 +108,11 @@ impl Binding {
     pub(super) fn rows(&mut self, record: &dyn Record, gathering: &mut Gathering<'_>) -> Option<()> {
         let time = record.time(self.time)?;
         for table in &mut self.tables {
+            table.fill(record)?;
+            let (slot, number) = table.place(record, &self.host, &mut self.origin, gathering)?;
             match table.schema.values {
-                Values::Numbers => {
-                    let values = table.numbers(record)?;
-                    let (slot, number) = table.place(record, &self.host, &mut self.origin, gathering)?;
-                    gathering.table(slot).push_numbers(time, None, number, &values);
-                }
-                Values::Counts => {
-                    let values = table.counts(record)?;
-                    let (slot, number) = table.place(record, &self.host, &mut self.origin, gathering)?;
-                    gathering.table(slot).push_counts(time, None, number, &values);
-                }
+                Values::Numbers => gathering.table(slot).push_numbers(time, None, number, &table.numbers),
+                Values::Counts => gathering.table(slot).push_counts(time, None, number, &table.counts),
             }
             gathering.pushed();
         }
@@ -130,24 +126,15 @@ impl Binding {
 }
 
 impl BoundTable {
-    fn numbers(&self, record: &dyn Record) -> Option<Vec<f64>> {
-        let mut row = vec![f64::NAN; self.schema.columns.len()];
+    /// Reads the values of a record.
+    fn fill(&mut self, record: &dyn Record) -> Option<()> {
         for value in &self.values {
-            row[value.position] = record.number(value.column)? * value.scale;
+            match self.schema.values {
+                Values::Numbers => self.numbers[value.position] = record.number(value.column)? * value.scale,
+                Values::Counts => self.counts[value.position] = value.count(record)?,
+            }
         }
-        Some(row)
-    }
-
-    fn counts(&self, record: &dyn Record) -> Option<Vec<u64>> {
-        let mut row = vec![ABSENT; self.schema.columns.len()];
-        for value in &self.values {
-            row[value.position] = if value.scale == 1.0 {
-                record.count(value.column)?
-            } else {
-                scaled(record.number(value.column)?, value.scale)?
-            };
-        }
-        Some(row)
+        Some(())
     }
 
     /// Where the row goes, and its component's number there.
@@ -173,12 +160,16 @@ impl BoundTable {
     }
 }
 
-fn scaled(value: f64, scale: f64) -> Option<u64> {
-    let value = (value * scale).round();
-    match value {
-        _ if value.is_nan() => Some(ABSENT),
-        _ if (0.0..1.8e19).contains(&value) => Some(value as u64),
-        _ => None,
+impl BoundValue {
+    fn count(&self, record: &dyn Record) -> Option<u64> {
+        if self.scale == 1.0 {
+            return record.count(self.column);
+        }
+        match (record.number(self.column)? * self.scale).round() {
+            missing if missing.is_nan() => Some(ABSENT),
+            count if (0.0..1.8e19).contains(&count) => Some(count as u64),
+            _ => None,
+        }
     }
 }
 
@@ -255,6 +246,8 @@ impl Binder<'_> {
             schema: table.schema,
             component: table.component.as_ref().map(|component| self.template(component)).transpose()?,
             values: table.columns.iter().map(value).collect::<Result<_, ReadError>>()?,
+            numbers: vec![f64::NAN; table.schema.columns.len()],
+            counts: vec![ABSENT; table.schema.columns.len()],
             last: None,
         })
     }

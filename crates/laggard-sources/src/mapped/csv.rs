@@ -99,7 +99,8 @@ impl Read for Budgeted<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.input.read(buffer)?;
         let left = self.budget.get().checked_sub(read);
-        self.budget.set(left.ok_or_else(|| std::io::Error::other("a record has no end: is a quote not closed?"))?);
+        self.budget
+            .set(left.ok_or_else(|| std::io::Error::other("a record has no end: is a quote not closed?"))?);
         Ok(read)
     }
 }

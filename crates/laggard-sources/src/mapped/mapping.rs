@@ -168,7 +168,9 @@ impl Checker<'_> {
         let mut tables = self.metrics(&written.metrics, component)?;
         tables.extend(self.counters(&written.counters, component)?);
         if tables.is_empty() {
-            return Err(MappingError("expected a [metrics] or [counters.TABLE] with at least one column".into()));
+            return Err(MappingError(
+                "expected a [metrics] or [counters.TABLE] with at least one column".into(),
+            ));
         }
         Ok(Mapping { time: written.time, path, host, tables, options: written.options })
     }
@@ -181,7 +183,8 @@ impl Checker<'_> {
         let mut tables: Vec<TableMapping> = Vec::new();
         for (name, written) in metrics {
             let metric = Metric::named(name.get_ref()).ok_or_else(|| self.no_metric(name))?;
-            let schema = Schema::named(metric.table).map(Schema::rates).expect("a metric has a table of rates");
+            let schema =
+                Schema::named(metric.table).map(Schema::rates).expect("a metric has a table of rates");
             let position = schema.position(metric.name).expect("a table of rates has its metrics");
             let column = self.column(name, position, written)?;
             match tables.iter_mut().find(|table| table.schema == schema) {
@@ -248,10 +251,14 @@ impl Checker<'_> {
     fn options(&self, options: &Options) -> Result<(), MappingError> {
         let marks = [Some(options.delimiter), Some(options.decimal), options.comment];
         match marks.into_iter().flatten().find(|mark| !mark.is_ascii()) {
-            Some(mark) => Err(MappingError(format!("[options]: expected an ASCII character, found {mark:?}"))),
+            Some(mark) => {
+                Err(MappingError(format!("[options]: expected an ASCII character, found {mark:?}")))
+            }
             None if options.delimiter == options.decimal => {
                 let mark = options.decimal;
-                Err(MappingError(format!("[options]: {mark:?} cannot be both the delimiter and the decimal mark")))
+                Err(MappingError(format!(
+                    "[options]: {mark:?} cannot be both the delimiter and the decimal mark"
+                )))
             }
             None => Ok(()),
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -76,14 +77,13 @@ fn batches<C: ChunkReader + 'static>(
     gathering: &mut Gathering<'_>,
     misfits: &mut u64,
 ) -> Result<(), ReadError> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(content).map_err(unreadable)?;
+    let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(content))?;
     let columns: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
     let mut binding = Binding::new(mapping, name, &columns)?;
     let wanted = Wanted::new(&binding, columns.len());
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.columns());
-    let reader = builder.with_projection(mask).with_batch_size(ROWS_IN_BATCH).build().map_err(unreadable)?;
-    for batch in reader {
-        let batch = batch.map_err(|error| unreadable(error.into()))?;
+    let mut reader = guarded(|| builder.with_projection(mask).with_batch_size(ROWS_IN_BATCH).build())?;
+    while let Some(batch) = guarded(|| Ok(reader.next().transpose()?))? {
         let batch = wanted.converted(&batch, mapping.time.unit)?;
         for row in 0..batch.length {
             let fits = binding.rows(&Row { batch: &batch, row }, gathering).is_some();
@@ -96,8 +96,13 @@ fn batches<C: ChunkReader + 'static>(
     Ok(())
 }
 
-fn unreadable(error: ::parquet::errors::ParquetError) -> ReadError {
-    ReadError::content(Place::Whole, "Parquet", error.to_string())
+/// The library asserts some of what a damaged file may break. What it holds then is dropped.
+fn guarded<T>(read: impl FnOnce() -> ::parquet::errors::Result<T>) -> Result<T, ReadError> {
+    let broken = |found: String| ReadError::content(Place::Whole, "Parquet", found);
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(read) => read.map_err(|error| broken(error.to_string())),
+        Err(_) => Err(broken("a damaged file".into())),
+    }
 }
 
 /// What is wanted of each column of the file.
@@ -134,7 +139,8 @@ impl Wanted {
         for (index, column) in self.columns().enumerate() {
             let array = batch.column(index);
             let name = batch.schema().field(index).name().clone();
-            columns[column] = self.0[column].converted(array, unit).map_err(|error| misfit(&name, array, &error))?;
+            columns[column] =
+                self.0[column].converted(array, unit).map_err(|error| misfit(&name, array, &error))?;
         }
         Ok(Batch { columns, length: batch.num_rows(), unit })
     }
@@ -154,10 +160,12 @@ impl Use {
         Ok(Column {
             micros: if self.time { micros(array, unit)? } else { None },
             text: to(self.text || (self.time && unit == TimeUnit::Text), &DataType::Utf8)?,
-            number: to(self.number || self.time && unit != TimeUnit::Text, &DataType::Float64).or_else(|error| {
-                // A time that is a time, and not a number of units, need not be a number as well.
-                if self.number { Err(error) } else { Ok(None) }
-            })?,
+            number: to(self.number || self.time && unit != TimeUnit::Text, &DataType::Float64).or_else(
+                |error| {
+                    // A time that is a time, and not a number of units, need not be a number as well.
+                    if self.number { Err(error) } else { Ok(None) }
+                },
+            )?,
             count: to(self.count && is_integer, &DataType::UInt64)?,
         })
     }

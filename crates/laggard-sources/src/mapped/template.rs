@@ -19,7 +19,8 @@ impl Template {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((literal, after)) = rest.split_once('{') {
-            let (variable, after) = after.split_once('}').ok_or_else(|| format!("{text:?} lacks a closing }}"))?;
+            let (variable, after) =
+                after.split_once('}').ok_or_else(|| format!("{text:?} lacks a closing }}"))?;
             if variable.is_empty() {
                 return Err(format!("{text:?} has braces with no name in them"));
             }
@@ -88,14 +89,18 @@ impl PathPattern {
     pub(super) fn read(text: &str) -> Result<PathPattern, String> {
         let segments: Vec<Template> = text.split('/').map(Template::read).collect::<Result<_, _>>()?;
         match segments.iter().find(|segment| segment.is_ambiguous()) {
-            Some(segment) => Err(format!("in {:?} two variables touch: put something between", segment.to_string())),
+            Some(segment) => {
+                Err(format!("in {:?} two variables touch: put something between", segment.to_string()))
+            }
             None => Ok(PathPattern(segments)),
         }
     }
 
     /// What the variables stand for in a path. Endings of compressed files do not count.
     pub(super) fn captures(&self, path: &str) -> Option<Vec<(String, String)>> {
-        let path = [".gz", ".xz", ".zst"].iter().fold(path, |path, ending| path.strip_suffix(ending).unwrap_or(path));
+        let path = [".gz", ".xz", ".zst"]
+            .iter()
+            .fold(path, |path, ending| path.strip_suffix(ending).unwrap_or(path));
         let mut segments = path.rsplit('/').filter(|segment| !segment.is_empty());
         let mut found = Vec::new();
         for pattern in self.0.iter().rev() {

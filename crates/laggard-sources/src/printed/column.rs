@@ -226,7 +226,8 @@ fn number(text: &str) -> Option<(f64, Unit)> {
         (end, 'T') => (&text[..end], 1024.0 * 1024.0 * 1024.0, Kib),
         _ => (text, 1.0, Same),
     };
-    let value: f64 = if digits.contains(',') { digits.replace(',', ".").parse() } else { digits.parse() }.ok()?;
+    let value: f64 =
+        if digits.contains(',') { digits.replace(',', ".").parse() } else { digits.parse() }.ok()?;
     (!value.is_infinite()).then_some((value * factor, unit))
 }
 
@@ -246,7 +247,9 @@ mod tests {
 
     #[test]
     fn every_word_names_a_metric_of_its_table() {
-        for (table, words) in [("disk_rates", DISK), ("net_rates", NET), ("tcp_rates", TCP), ("pressure_rates", PRESSURE)] {
+        for (table, words) in
+            [("disk_rates", DISK), ("net_rates", NET), ("tcp_rates", TCP), ("pressure_rates", PRESSURE)]
+        {
             for word in words {
                 assert!(Target::named(Schema::named(table).unwrap(), word.0).is_some(), "{}", word.0);
             }
@@ -262,7 +265,14 @@ mod tests {
 
     #[test]
     fn await_is_weighed_by_requests() {
-        let row = disk(&[("r/s", "3"), ("r_await", "1"), ("w/s", "1"), ("w_await", "9"), ("d/s", "0"), ("d_await", "0")]);
+        let row = disk(&[
+            ("r/s", "3"),
+            ("r_await", "1"),
+            ("w/s", "1"),
+            ("w_await", "9"),
+            ("d/s", "0"),
+            ("d_await", "0"),
+        ]);
         assert_eq!((row.get("tps"), row.get("await")), (4.0, 3.0));
         let idle = disk(&[("r/s", "0"), ("r_await", "0"), ("w/s", "0"), ("w_await", "0")]);
         assert_eq!(idle.get("await"), 0.0);

@@ -5,7 +5,9 @@ use std::fmt;
 use std::io::{BufRead, BufReader};
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
 use crate::reading::{Place, ReadError};
 
@@ -52,7 +54,9 @@ pub(crate) fn read<S: Statistics>(input: &mut dyn BufRead, statistics: &mut S) -
 fn unreadable(error: serde_json::Error) -> ReadError {
     let place = Place::Line(error.line() as u64);
     match error.classify() {
-        serde_json::error::Category::Eof => ReadError::Truncated { place, within: "the JSON document".into() },
+        serde_json::error::Category::Eof => {
+            ReadError::Truncated { place, within: "the JSON document".into() }
+        }
         serde_json::error::Category::Io => ReadError::Io { place, error: error.into() },
         _ => ReadError::content(place, "the JSON of sysstat's tools", error.to_string()),
     }

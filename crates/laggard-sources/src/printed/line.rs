@@ -73,7 +73,10 @@ impl BadLines {
         }
         if let Some((number, text)) = self.first {
             let count = self.count;
-            gathering.note(None, format!("unreadable lines left out: {count}, the first is line {number}: {text}"));
+            gathering.note(
+                None,
+                format!("unreadable lines left out: {count}, the first is line {number}: {text}"),
+            );
         }
         Ok(())
     }

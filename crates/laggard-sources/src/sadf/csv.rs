@@ -9,10 +9,10 @@ use super::moment::Moment;
 use super::samples::Samples;
 use crate::printed::column::{Row, Target};
 use crate::printed::line::{BadLines, Lines};
-use crate::reading::{Place, ReadError, Sink};
+use crate::reading::{Place, ROWS_AT_ONCE, ReadError, Sink};
 
 /// Activities that share a table (what an interface carries, and its errors) stand far apart in the file, so
-/// rows are kept for a day's worth of a well-equipped host before they are handed over incomplete.
+/// their rows are kept until the other one comes: a day of seconds for a well-equipped host.
 const ROWS_KEPT: usize = 1 << 20;
 
 /// Whether a text begins like such a file: with a heading, or with a restart.
@@ -23,19 +23,36 @@ pub fn recognises(start: &str) -> bool {
 
 /// Reads lines.
 pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let mut reader = Reader { samples: Samples::new(sink, ROWS_KEPT), heading: None, bad: BadLines::default() };
+    read_keeping(ROWS_KEPT, input, sink)
+}
+
+/// Reads lines, and keeps so many rows of a table that may yet be completed.
+pub(super) fn read_keeping(
+    rows: usize,
+    input: &mut dyn BufRead,
+    sink: &mut dyn Sink,
+) -> Result<(), ReadError> {
+    let samples = Samples::new(sink);
+    let bad = BadLines::default();
+    let mut reader = Reader { samples, heading: None, rows_kept: rows, overflown: Vec::new(), bad };
     let read = reader.lines(Lines::new(input));
-    let told = reader.bad.settle(&mut reader.samples.gathering, "lines of sadf -d with samples of disks or networks");
+    let told = reader.bad.settle(&mut reader.samples.gathering, EXPECTED);
     reader.samples.finish_after(read.and(told))
 }
+
+const EXPECTED: &str = "lines of sadf -d with samples of disks, interfaces, TCP or pressure";
 
 struct Reader<'s> {
     samples: Samples<'s>,
     heading: Option<Heading>,
+    rows_kept: usize,
+    /// The activities of which too many rows came to keep them: others can no longer complete these.
+    overflown: Vec<Heading>,
     bad: BadLines,
 }
 
 /// What the columns of an activity hold.
+#[derive(Clone, PartialEq)]
 struct Heading {
     /// None for an activity that is of no use here.
     schema: Option<&'static Schema>,
@@ -51,23 +68,51 @@ impl Reader<'_> {
             if !lines.is_whole() {
                 self.bad.add(lines.number(), &text);
             } else if let Some(heading) = text.strip_prefix('#') {
-                self.heading = Some(Heading::read(heading, lines.number())?);
-            } else if !text.trim().is_empty() && self.line(&text).is_none() {
-                self.bad.add(lines.number(), &text);
+                let heading = Heading::read(heading, lines.number())?;
+                self.heading = Some(self.unless_overflown(heading));
+            } else if !text.trim().is_empty() {
+                match self.line(&text) {
+                    Some(Some(slot)) => self.settle(slot)?,
+                    Some(None) => {}
+                    None => self.bad.add(lines.number(), &text),
+                }
             }
-            self.samples.gathering.settle()?;
         }
         Ok(())
     }
 
-    /// A line with values, or with a remark; none if it cannot be read.
-    fn line(&mut self, text: &str) -> Option<()> {
+    /// Rows without some values would hide those that were handed over before.
+    fn unless_overflown(&mut self, mut heading: Heading) -> Heading {
+        let is_late = |before: &Heading| before.schema == heading.schema && *before != heading;
+        if self.overflown.iter().any(is_late) {
+            let text =
+                "an activity that came too late to complete a table was left out (sadf -j has them together)";
+            self.samples.gathering.note(None, text);
+            heading.schema = None;
+        }
+        heading
+    }
+
+    fn settle(&mut self, slot: usize) -> Result<(), ReadError> {
+        let Some(heading) = &self.heading else { return Ok(()) };
+        let is_shared =
+            heading.schema.is_some_and(|schema| matches!(schema.name, "net_rates" | "pressure_rates"));
+        let most = if is_shared { self.rows_kept } else { ROWS_AT_ONCE };
+        if self.samples.gathering.settle_table(slot, most)? && is_shared && !self.overflown.contains(heading)
+        {
+            self.overflown.push(heading.clone());
+        }
+        Ok(())
+    }
+
+    /// A line with values, or with a remark: where its row went, if it has one; none if it cannot be read.
+    fn line(&mut self, text: &str) -> Option<Option<usize>> {
         let mut fields = text.split(';');
         let (host, interval, time) = (fields.next()?, fields.next()?, fields.next()?);
         let mut moment = moment(time);
         self.samples.host(host);
         if interval == "-1" {
-            return self.remark(moment, fields.next()?);
+            return self.remark(moment, fields.next()?).map(|()| None);
         }
         moment.interval = interval.parse().ok();
         self.samples.begin(&moment);
@@ -83,9 +128,13 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn values<'f>(&mut self, time: Timestamp, mut fields: impl Iterator<Item = &'f str>) -> Option<()> {
+    fn values<'f>(
+        &mut self,
+        time: Timestamp,
+        mut fields: impl Iterator<Item = &'f str>,
+    ) -> Option<Option<usize>> {
         let heading = self.heading.as_ref()?;
-        let Some(schema) = heading.schema else { return Some(()) };
+        let Some(schema) = heading.schema else { return Some(None) };
         let component = if heading.is_named { fields.next()? } else { "" };
         let mut row = Row::new(schema);
         for target in &heading.targets {
@@ -97,8 +146,7 @@ impl Reader<'_> {
         if fields.next().is_some() {
             return None;
         }
-        self.samples.push(schema, time, component, row);
-        Some(())
+        Some(self.samples.push(schema, time, component, row))
     }
 }
 
@@ -106,7 +154,11 @@ impl Heading {
     fn read(text: &str, line: u64) -> Result<Heading, ReadError> {
         if text.contains("[...]") {
             let found = "all activities side by side, as sadf -h prints them";
-            return Err(ReadError::content(Place::Line(line), "one activity after the other (sadf -d)", found));
+            return Err(ReadError::content(
+                Place::Line(line),
+                "one activity after the other (sadf -d)",
+                found,
+            ));
         }
         let columns: Vec<&str> = text.trim().split(';').skip(3).collect();
         let schema = activity(&columns);
@@ -140,7 +192,7 @@ fn moment(text: &str) -> Moment {
     Moment { date: date.into(), time: time.into(), utc: Some(utc), ..Moment::default() }
 }
 
-/// `	(2 CPU)`.
+/// `(2 CPU)`.
 fn processors(text: &str) -> Option<f64> {
     text.trim().strip_prefix('(')?.split(' ').next()?.parse().ok()
 }

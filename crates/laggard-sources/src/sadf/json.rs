@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::moment::Moment;
 use super::samples::{Printed, Samples};
 use crate::printed::document::{self, Fields, Statistics};
-use crate::reading::{ROWS_AT_ONCE, ReadError, Sink};
+use crate::reading::{ReadError, Sink};
 
 /// Whether a text begins like such a document.
 pub fn recognises(start: &str) -> bool {
@@ -16,7 +16,7 @@ pub fn recognises(start: &str) -> bool {
 
 /// Reads a document, one sample at a time.
 pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let mut samples = Samples::new(sink, ROWS_AT_ONCE);
+    let mut samples = Samples::new(sink);
     let read = document::read(input, &mut samples);
     samples.finish_after(read)
 }

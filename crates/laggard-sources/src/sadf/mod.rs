@@ -8,3 +8,6 @@ pub mod json;
 mod moment;
 mod samples;
 pub mod xml;
+
+#[cfg(test)]
+mod tests;

@@ -49,6 +49,6 @@ impl Moment {
 
     /// The interval, if there is one.
     pub(super) fn every(&self) -> Option<Span> {
-        self.interval.filter(|&seconds| seconds >= 1.0 && seconds < 1e9).map(|s| Span::from_seconds(s as i64))
+        self.interval.filter(|&seconds| (1.0..1e9).contains(&seconds)).map(|s| Span::from_seconds(s as i64))
     }
 }

@@ -7,7 +7,7 @@ use laggard_core::model::time::Timestamp;
 use super::moment::Moment;
 use crate::gathering::Gathering;
 use crate::printed::column::{Row, Target};
-use crate::reading::{Origin, Place, ReadError, Sink};
+use crate::reading::{Origin, Place, ROWS_AT_ONCE, ReadError, Sink};
 
 /// What a file must have, to be of use.
 const EXPECTED: &str = "at least one sample of disks, interfaces, TCP or pressure \
@@ -30,9 +30,9 @@ pub(super) enum Printed<'p> {
 
 impl<'s> Samples<'s> {
     /// Before the first sample.
-    pub(super) fn new(sink: &'s mut dyn Sink, rows_at_once: usize) -> Self {
-        let origin = Origin { host: String::new(), every: None, wraps_at_32_bits: false };
-        let gathering = Gathering::new(sink, rows_at_once);
+    pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
+        let origin = Origin { host: "unknown".into(), every: None, wraps_at_32_bits: false };
+        let gathering = Gathering::new(sink, ROWS_AT_ONCE);
         Samples { gathering, origin, time: None, zoneless: false, timeless: 0 }
     }
 
@@ -71,16 +71,25 @@ impl<'s> Samples<'s> {
         self.push(schema, time, component, row);
     }
 
-    /// A row as it is.
-    pub(super) fn push(&mut self, schema: &'static Schema, time: Timestamp, component: &str, row: Row) {
-        let Some(values) = row.values() else { return };
+    /// A row as it is; says where it went.
+    pub(super) fn push(
+        &mut self,
+        schema: &'static Schema,
+        time: Timestamp,
+        component: &str,
+        row: Row,
+    ) -> Option<usize> {
+        let values = row.values()?;
         let host = &self.origin.host;
         let name = match schema.name {
+            "disk_rates" | "net_rates" if component.is_empty() => return None,
             "disk_rates" => component::attachment(host, component),
             "net_rates" => component::nic(host, component),
             _ => host.clone(),
         };
-        self.gathering.numbers(&self.origin, schema, time, &name, &values);
+        let slot = self.gathering.slot(&self.origin, schema);
+        self.gathering.numbers(slot, time, &name, &values);
+        Some(slot)
     }
 
     /// A restart or a comment.
@@ -97,7 +106,8 @@ impl<'s> Samples<'s> {
     /// Hands the rest over, and says what should be known of it.
     pub(super) fn finish(mut self) -> Result<(), ReadError> {
         if self.zoneless {
-            self.gathering.note(None, "the times are local ones of an unknown time zone and were read as UTC");
+            self.gathering
+                .note(None, "the times are local ones of an unknown time zone and were read as UTC");
         }
         if self.timeless > 0 {
             self.gathering.note(None, format!("samples without a readable time left out: {}", self.timeless));

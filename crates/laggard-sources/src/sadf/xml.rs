@@ -8,7 +8,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use super::moment::Moment;
 use super::samples::{Printed, Samples};
-use crate::reading::{Place, ROWS_AT_ONCE, ReadError, Sink};
+use crate::reading::{Place, ReadError, Sink};
 
 /// Whether a text begins like such a document.
 pub fn recognises(start: &str) -> bool {
@@ -17,7 +17,7 @@ pub fn recognises(start: &str) -> bool {
 
 /// Reads a document, one element at a time.
 pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
-    let mut samples = Samples::new(sink, ROWS_AT_ONCE);
+    let mut samples = Samples::new(sink);
     let read = walk(input, &mut samples);
     samples.finish_after(read)
 }

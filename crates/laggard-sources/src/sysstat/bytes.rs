@@ -102,8 +102,7 @@ impl<'a> Bytes<'a> {
     }
 
     fn available(&mut self) -> Result<&[u8], ReadError> {
-        // Asked twice, since a buffer that is returned cannot be borrowed again in a loop; the second answer
-        // is the first one's buffer.
+        // Asked twice, since a loop cannot return what it borrows; the second time the buffer is there.
         loop {
             match self.input.fill_buf() {
                 Ok(_) => break,

@@ -183,7 +183,7 @@ fn damaged_and_strange_files_give_an_error_or_what_can_be_read() {
         ),
         (
             "data-12.7.1-A_IRQ_overflow",
-            "byte 412: expected an activity of less than 4 GiB a record, found 2049 items of 1024 parts of 1024 bytes",
+            "byte 412: expected an activity of less than 4 GiB a record, found 8193 items of 4096 parts of 1024 bytes",
         ),
         ("data-trunc", "byte 1000: the file ends here, in the middle of a record header"),
         ("data-ukwn0", "0 rows, 2 notes"),

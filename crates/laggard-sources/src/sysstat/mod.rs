@@ -3,14 +3,19 @@
 //! `tcp` and `pressure`. Always: the counters of a record are handed over together or not at all, and no
 //! length in the file decides how much memory is taken.
 //!
-//! What sadc does not record is absent: reads and writes apart, merges, flushes, requests in flight. A device
-//! is in the file by its numbers only: see [`devices`] for how it is named.
+//! What sadc does not record is absent: reads and writes apart, merges, flushes, requests in flight.
+//!
+//! A file has a device's numbers, not its name. Where Linux has fixed the numbers (sd, md, loop, sr), the name
+//! follows from them; any other device is called by its numbers (`dev253-0`), as sysstat does on a host that
+//! does not have it. The reading host's own devices are never asked: it is another machine.
 
 mod activity;
 mod bytes;
 mod clock;
 mod devices;
+mod format;
 mod header;
+mod known;
 mod layout;
 mod records;
 mod rows;
@@ -31,7 +36,7 @@ use header::Header;
 use records::Records;
 use rows::Rows;
 
-pub use header::recognises;
+pub use format::recognises;
 
 /// Reads an sa file. Complete records in front of an error are handed over.
 pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {

@@ -2,10 +2,12 @@
 
 use laggard_core::model::time::{Timestamp, Uptime};
 
-use super::activity::{self, Activity, CPU, MOST_ITEMS, Plan};
+use super::activity::{self, Activity, MOST_ITEMS};
 use super::bytes::{Bytes, Part};
 use super::clock::{Clock, Told};
-use super::header::{Header, PLAUSIBLE_SECONDS, Restart};
+use super::format::Restart;
+use super::header::{Header, PLAUSIBLE_SECONDS};
+use super::known::{CPU_ID, Plan};
 use super::layout::{Slot, text};
 use super::rows::{Moment, Piece, Rows};
 use crate::reading::{Note, Place, ReadError, Sink};
@@ -56,7 +58,7 @@ impl<'a, 'b> Records<'a, 'b> {
             bytes,
             header,
             clock: Clock::new(header.created),
-            cpus: activities.iter().find(|a| a.id == CPU).map_or(0, |a| a.items),
+            cpus: activities.iter().find(|a| a.id == CPU_ID).map_or(0, |a| a.items),
             activities,
             has_made_up_times: false,
             record_header: vec![0; header.record.size],
@@ -193,7 +195,7 @@ impl<'a, 'b> Records<'a, 'b> {
             if id == 0 || items == 0 {
                 continue;
             }
-            if id == CPU {
+            if id == CPU_ID {
                 self.cpus = items;
             }
             self.activities.iter_mut().filter(|a| a.id == id).for_each(|a| a.items = items);

@@ -8,9 +8,9 @@ use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Timestamp, Uptime};
 use laggard_core::samples::{ABSENT, Columns, RawTable, UPTIME_UNKNOWN};
 
-use super::activity::{Field, Key, Plan, TABLES};
 use super::devices;
 use super::header::Header;
+use super::known::{Field, Key, Plan, TABLES};
 use super::layout::{Dialect, text};
 use crate::reading::{Origin, ROWS_AT_ONCE, ReadError, Sink};
 

@@ -1,17 +1,20 @@
 //! `laggard import`: foreign recordings, brought into a dataset.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
+use laggard_core::samples::RawTable;
 use laggard_sources::input::{self, FileOutcome, Format, Options};
 use laggard_sources::mapped::Mapping;
-use laggard_sources::reading::{Note, Origin, ReadError, Sink};
+use laggard_sources::reading::{self, Note, ReadError, Sink};
 use laggard_store::dataset::Dataset;
+use laggard_store::error::StoreError;
 use laggard_store::import::Importer;
+use laggard_store::origin::Origin;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::failure::{Done, Outcome, tell};
@@ -57,10 +60,7 @@ const FEW_NOTES: usize = 2;
 impl Import {
     pub fn run(self) -> Outcome {
         let mapping = self.map.as_deref().map(mapping).transpose()?;
-        let dataset = Dataset::create(&self.out).with_context(|| self.out.clone())?;
-        if let Some(peers) = mapping.as_ref().and_then(Mapping::group_by) {
-            write_cluster_file(&self.out, peers)?;
-        }
+        let dataset = Dataset::open(&self.out).with_context(|| self.out.clone())?;
         let paths = self.paths();
         let work = Work {
             bar: progress::over_bytes(paths.iter().filter_map(|p| input::total_bytes(p).ok()).sum()),
@@ -68,11 +68,7 @@ impl Import {
             tally: Mutex::new(Tally::default()),
             all_notes: self.notes,
         };
-        let read = AtomicU64::new(0);
-        let count = |bytes: u64| {
-            read.fetch_add(bytes, Ordering::Relaxed);
-            work.bar.inc(bytes);
-        };
+        let count = |bytes: u64| work.bar.inc(bytes);
         let options = Options { format: self.format, host: self.host.clone(), map: mapping, progress: Some(&count) };
         paths.par_iter().for_each(|path| work.import(path, &options));
         work.finish(&self.out)
@@ -98,25 +94,31 @@ struct Tally {
     read: u64,
     failed: u64,
     rows: u64,
-    hosts: std::collections::BTreeSet<String>,
+    hosts: BTreeSet<String>,
     bytes: u64,
 }
 
 impl Work {
     fn import(&self, path: &Path, options: &Options) {
-        let mut sink = Putting { importer: Importer::new(&self.dataset, &source(path)), hosts: Vec::new() };
-        input::import(path, options, &mut sink, &mut |outcome| self.report(outcome));
-        let Putting { importer, hosts } = sink;
-        let finished = importer.finish();
-        let mut tally = self.tally.lock().expect("no thread fails while it holds this");
-        tally.hosts.extend(hosts);
-        match finished {
-            Ok(written) => tally.bytes += written.iter().map(|segment| segment.bytes).sum::<u64>(),
-            Err(error) => {
-                tally.failed += 1;
-                self.tell(error);
-            }
+        if let Err(error) = self.put(path, options) {
+            self.tally().failed += 1;
+            self.tell(error);
         }
+    }
+
+    fn put(&self, path: &Path, options: &Options) -> Result<(), StoreError> {
+        let importer = Importer::into(self.dataset.clone())?;
+        let mut sink = Putting { importer, source: source(path), hosts: BTreeSet::new() };
+        input::import(path, options, &mut sink, &mut |outcome| self.report(outcome));
+        let written = sink.importer.finish()?;
+        let mut tally = self.tally();
+        tally.hosts.extend(sink.hosts);
+        tally.bytes += written.iter().map(|imported| imported.bytes).sum::<u64>();
+        Ok(())
+    }
+
+    fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().expect("no thread fails while it holds this")
     }
 
     fn report(&self, outcome: FileOutcome) {
@@ -129,7 +131,7 @@ impl Work {
             let more = outcome.notes.len() - shown;
             self.tell(format_args!("{}: {} more (--notes tells all)", outcome.name, output::count(more as u64, "note")));
         }
-        let mut tally = self.tally.lock().expect("no thread fails while it holds this");
+        let mut tally = self.tally();
         tally.rows += outcome.rows;
         match outcome.result {
             Ok(()) => tally.read += 1,
@@ -165,18 +167,20 @@ impl Work {
 }
 
 /// Puts what is read into the dataset.
-struct Putting<'d> {
-    importer: Importer<'d>,
-    hosts: Vec<String>,
+struct Putting {
+    importer: Importer,
+    source: String,
+    hosts: BTreeSet<String>,
 }
 
-impl Sink for Putting<'_> {
-    fn rows(&mut self, origin: &Origin, rows: laggard_core::samples::RawTable) -> Result<(), ReadError> {
+impl Sink for Putting {
+    fn rows(&mut self, origin: &reading::Origin, rows: RawTable) -> Result<(), ReadError> {
         if !self.hosts.contains(&origin.host) {
-            self.hosts.push(origin.host.clone());
+            self.hosts.insert(origin.host.clone());
         }
-        let Origin { host, every, wraps_at_32_bits } = origin.clone();
-        self.importer.add(&host, every, wraps_at_32_bits, &rows).map_err(|error| ReadError::Sink(error.into()))
+        let reading::Origin { host, every, wraps_at_32_bits } = origin.clone();
+        let origin = Origin { host, every, wraps_at_32_bits, source: self.source.clone() };
+        self.importer.add(&origin, &rows).map_err(|error| ReadError::Sink(error.into()))
     }
 
     fn note(&mut self, _: Note) {}
@@ -189,7 +193,7 @@ fn source(path: &Path) -> String {
 
 fn mapping(path: &Path) -> anyhow::Result<Mapping> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    Mapping::parse(&text).with_context(|| path.display().to_string())
+    Mapping::read(&text).with_context(|| path.display().to_string())
 }
 
 /// Which components are peers, as the mapping knows; never over a file that is there.

@@ -1,17 +1,17 @@
 //! `laggard show`: any metric of any component, on a common time grid.
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use globset::{Glob, GlobMatcher};
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp, parse_time};
+use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
-use laggard_store::dataset::Dataset;
-use laggard_store::tabulate::{self, Query};
+use laggard_store::tabulate::Tabulator;
 
 use super::tables;
 use crate::failure::{Done, Outcome, TooPoor, tell};
-use crate::shown::Shown;
+use crate::shown::{Format, Shown};
 
 /// Show metrics of a dataset: as a table, CSV, JSON, or a plot in the terminal.
 ///
@@ -46,18 +46,10 @@ pub struct Show {
     format: Format,
 }
 
-/// How to show values.
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// Aligned columns.
-    Table,
-    /// Comma-separated, with a heading.
-    Csv,
-    /// One object, documented in docs/dataset.md.
-    Json,
-    /// A curve for one component, a line of blocks for each of many.
-    Plot,
-}
+/// Instants that are worked on at once: memory stays bounded however long a recording is.
+const INSTANTS_AT_ONCE: usize = 4096;
+/// More than any terminal is wide: a plot of a long time is drawn from longer steps.
+const MOST_INSTANTS_OF_A_PLOT: i64 = 2000;
 
 impl Show {
     pub fn run(self) -> Outcome {
@@ -65,56 +57,76 @@ impl Show {
         if self.metric.is_empty() {
             return tables::overview(&dataset, false);
         }
-        let grid = self.grid(&dataset)?;
-        let shown = self.tabulated(&dataset, grid)?;
-        if shown.components.is_empty() {
-            let names: Vec<&str> = self.metric.iter().map(|m| m.name).collect();
-            bail!(TooPoor(format!("{}: no component has {} there: see `laggard tables`", self.dataset, names.join(", "))));
+        let wanted = |name: &str| self.component.is_empty() || self.component.iter().any(|g| g.is_match(name));
+        let tables: Vec<&str> = self.metric.iter().map(|m| m.table).collect();
+        let mut tabulator = Tabulator::new(&dataset, &tables, &wanted)?;
+        let grids = self.grids(&tabulator)?;
+        let step = grids[0].step;
+        let mut writer = self.format.writer(&self.metric, step);
+        for grid in grids {
+            writer.write(&self.shown(&mut tabulator, grid))?;
         }
-        match self.format {
-            Format::Table => shown.print_table()?,
-            Format::Csv => shown.print_csv()?,
-            Format::Json => shown.print_json()?,
-            Format::Plot => shown.print_plot()?,
-        }
-        Ok(Done::Well)
+        writer.finish()?;
+        tabulator.problems().iter().for_each(tell);
+        Ok(if tabulator.problems().is_empty() { Done::Well } else { Done::WithErrors })
     }
 
-    /// The instants to show: the whole recording at its own interval, unless told otherwise.
-    fn grid(&self, dataset: &Dataset) -> anyhow::Result<Grid> {
-        let tables: Vec<&str> = self.metric.iter().map(|m| m.table).collect();
-        let extent = tabulate::extent(dataset, &tables)?
-            .ok_or_else(|| TooPoor(format!("{}: holds no samples for these metrics", self.dataset)))?;
+    /// The instants to show: all that was recorded, at its own interval, unless told otherwise.
+    fn grids(&self, tabulator: &Tabulator) -> anyhow::Result<Vec<Grid>> {
+        let Some(recorded_every) = tabulator.every() else { bail!(self.nothing()) };
+        let every = self.every.unwrap_or(recorded_every);
+        if every < recorded_every {
+            tell(format_args!("recorded every {recorded_every}: shown at that, not every {every}"));
+        }
         let now = now();
         let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
-        let from = time(&self.from)?.map_or(extent.first, |from| from.max(extent.first));
-        let to = time(&self.to)?.map_or(extent.last, |to| to.min(extent.last));
-        let every = self.every.unwrap_or(extent.every);
-        if every < extent.every {
-            tell(format_args!("recorded every {}: shown at that, not every {every}", extent.every));
-        }
-        let grid = Grid::covering(from, to, every.max(extent.every));
-        if from > to || grid.len == 0 {
-            bail!(TooPoor(format!("nothing from {from} to {to}: the recording is from {} to {}", extent.first, extent.last)));
-        }
-        Ok(grid)
+        let from = time(&self.from)?.unwrap_or(Timestamp::MIN);
+        let to = time(&self.to)?.unwrap_or(Timestamp::MAX);
+        let stretches = tabulator.stretches(every.max(recorded_every));
+        let within = stretches.iter().filter(|s| s.first <= to && s.last >= from);
+        // At the first sample of a stretch there is nothing yet to compare with.
+        let step = every.max(recorded_every);
+        let bounds: Vec<_> = within.map(|s| ((s.first + step).max(from), s.last.min(to))).collect();
+        let grids = match self.format {
+            Format::Plot => plotted(&bounds, step),
+            _ => bounds.iter().flat_map(|&(from, to)| parts(Grid::covering(from, to, step))).collect(),
+        };
+        if grids.is_empty() { Err(self.nothing().into()) } else { Ok(grids) }
     }
 
-    fn tabulated(&self, dataset: &Dataset, grid: Grid) -> anyhow::Result<Shown> {
-        let wanted = |name: &str| self.component.is_empty() || self.component.iter().any(|g| g.is_match(name));
-        let mut shown = Shown { grid, components: Vec::new(), tables: Vec::new() };
-        for metric in &self.metric {
-            let table = tabulate::tabulate(dataset, &Query { metric, grid, wanted: &wanted })?;
-            for problem in table.problems {
-                tell(problem);
-            }
-            shown.components.extend(table.table.components.iter().map(|c| c.to_string()));
-            shown.tables.push(table.table);
-        }
-        shown.components.sort_by(|a, b| natural(a).cmp(&natural(b)));
-        shown.components.dedup();
-        Ok(shown)
+    fn nothing(&self) -> TooPoor {
+        let names: Vec<&str> = self.metric.iter().map(|m| m.name).collect();
+        TooPoor(format!("{}: no component has {} there: see `laggard tables`", self.dataset, names.join(", ")))
     }
+
+    fn shown(&self, tabulator: &mut Tabulator, grid: Grid) -> Shown {
+        let tables: Vec<Table> = self.metric.iter().map(|metric| tabulator.table(metric, grid)).collect();
+        let mut components: Vec<String> =
+            tables.iter().flat_map(|t| &t.components).map(|name| name.to_string()).collect();
+        components.sort_by_cached_key(|name| natural(name));
+        components.dedup();
+        Shown { grid, components, tables }
+    }
+}
+
+/// A grid in parts that fit into memory.
+fn parts(grid: Grid) -> Vec<Grid> {
+    let starts = (0..grid.len).step_by(INSTANTS_AT_ONCE);
+    let part = |start| Grid {
+        start: grid.instant(start),
+        step: grid.step,
+        len: INSTANTS_AT_ONCE.min(grid.len - start),
+    };
+    starts.map(part).collect()
+}
+
+/// One grid over everything, coarse enough to be drawn.
+fn plotted(bounds: &[(Timestamp, Timestamp)], step: Span) -> Vec<Grid> {
+    let (Some(first), Some(last)) = (bounds.first(), bounds.last()) else { return Vec::new() };
+    let steps = (last.1 - first.0).micros() / step.micros();
+    let step = step * (steps / MOST_INSTANTS_OF_A_PLOT + 1);
+    let grid = Grid::covering(first.0, last.1, step);
+    if grid.len == 0 { Vec::new() } else { vec![grid] }
 }
 
 /// A key by which `sd10` comes after `sd9`.

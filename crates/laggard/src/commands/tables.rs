@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
+use laggard_core::model::component::Kind;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_store::dataset::Dataset;
 use laggard_store::name::State;
@@ -90,7 +91,7 @@ struct Contents {
     gaps: Vec<Gap>,
     bytes: u64,
     live: bool,
-    components: BTreeMap<Arc<str>, Rows>,
+    components: BTreeMap<String, Rows>,
 }
 
 #[derive(Debug, Serialize)]
@@ -152,7 +153,7 @@ impl Account {
         self.every = self.every.max(Some(every));
         let wanted = Wanted { table: segment.table, columns: Some(Vec::new()) };
         let keys = Selection { tables: vec![wanted], ..Selection::default() };
-        segment.scan(&keys, &mut |_, piece| {
+        let _ = segment.scan(&keys, &mut |_, piece| {
             self.rows += piece.len() as u64;
             let mut last = None;
             for &time in piece.time() {
@@ -182,7 +183,9 @@ impl Account {
         let every = self.every?;
         let first = self.components.values().map(|c| c.first).min()?;
         let last = self.components.values().map(|c| c.last).max()?;
-        let gaps = gaps(&self.instants, every);
+        // The recorder accounts for itself when there is something to say.
+        let is_regular = segments[0].table.kind != Kind::RECORDER;
+        let gaps = if is_regular { gaps(&self.instants, every) } else { Vec::new() };
         let missing = gaps.iter().map(|g| (g.to - g.from).micros() / every.micros() - 1).sum::<i64>();
         Some(Contents {
             host: segments[0].host.clone(),
@@ -196,7 +199,7 @@ impl Account {
             gaps,
             bytes: segments.iter().map(|s| s.bytes).sum(),
             live: segments.iter().any(|s| s.state == State::Live),
-            components: self.components,
+            components: self.components.into_iter().map(|(name, rows)| (name.to_string(), rows)).collect(),
         })
     }
 }

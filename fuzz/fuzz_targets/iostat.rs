@@ -1,0 +1,11 @@
+//! Any bytes as iostat's text and JSON: an error at worst.
+#![no_main]
+
+use laggard_sources::iostat;
+use laggard_sources::reading::Collected;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = iostat::text::read(&mut &bytes[..], "oss1", &mut Collected::default());
+    let _ = iostat::json::read(&mut &bytes[..], "oss1", &mut Collected::default());
+});
