@@ -3,7 +3,9 @@
 //! bytes state is believed further than the bytes that are there.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -47,15 +49,25 @@ pub(crate) struct Frames<R> {
 }
 
 /// One message of rows, not yet decoded.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Frame {
-    description: Arc<[u8]>,
-    body: Buffer,
+    bytes: Raw,
+    place: Place,
+}
+
+/// Where a message of rows lies, and what is needed to decode it.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// Of the first byte after the message's length.
+    offset: u64,
+    description: usize,
+    body: usize,
     schema: SchemaRef,
     dictionaries: Arc<HashMap<i64, ArrayRef>>,
     rows: usize,
 }
 
+#[derive(Debug)]
 struct Raw {
     description: Vec<u8>,
     body: Buffer,
@@ -173,8 +185,9 @@ impl<R: Read> Frames<R> {
         let columns = schema.fields().len();
         check_batch(batch, columns, 2 * columns, 8 * batch.length() + 64, &raw.body)?;
         let rows = usize::try_from(batch.length()).map_err(|_| "expected a number of rows")?;
-        let dictionaries = self.dictionaries.clone();
-        Ok(Frame { description: raw.description.into(), body: raw.body, schema, dictionaries, rows })
+        let (dictionaries, offset) = (self.dictionaries.clone(), self.whole + 8);
+        let (description, body) = (raw.description.len(), raw.body.len());
+        Ok(Frame { bytes: raw, place: Place { offset, description, body, schema, dictionaries, rows } })
     }
 
     /// The bytes of the next message, or how the tail ends instead.
@@ -233,24 +246,39 @@ impl<R: Read> Frames<R> {
 impl Frame {
     /// How many rows it holds.
     pub(crate) fn rows(&self) -> usize {
-        self.rows
+        self.place.rows
     }
 
     /// How many columns it holds.
     pub(crate) fn width(&self) -> usize {
-        self.schema.fields().len()
+        self.place.schema.fields().len()
+    }
+
+    /// Where it lies.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Decodes the columns of these positions in the file's schema.
     pub(crate) fn decode(&self, projection: &[usize]) -> Result<RecordBatch, String> {
-        let message = message(&self.description)?;
+        let message = message(&self.bytes.description)?;
         let batch = message.header_as_record_batch().ok_or("expected rows")?;
-        let (schema, version) = (self.schema.clone(), message.version());
+        let (Place { schema, dictionaries, .. }, version) = (&self.place, message.version());
         guarded(AssertUnwindSafe(|| {
-            RecordBatchDecoder::try_new(&self.body, batch, schema, &self.dictionaries, &version)?
+            RecordBatchDecoder::try_new(&self.bytes.body, batch, schema.clone(), dictionaries, &version)?
                 .with_projection(Some(projection))
                 .read_record_batch()
         }))
+    }
+}
+
+impl Place {
+    /// Reads the message once more, from the file in which it was found to be sound.
+    pub(crate) fn load(&self, file: &File) -> std::io::Result<Frame> {
+        let (mut description, mut body) = (vec![0; self.description], vec![0; self.body]);
+        file.read_exact_at(&mut description, self.offset)?;
+        file.read_exact_at(&mut body, self.offset + self.description as u64)?;
+        Ok(Frame { bytes: Raw { description, body: Buffer::from_vec(body) }, place: self.clone() })
     }
 }
 

@@ -3,6 +3,7 @@
 //! their order.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
-use crate::frame::Frame;
+use crate::frame::{Frame, Place};
 
 /// How many rows a row group aims at. Longer ones pack better and need more memory to seal.
 pub(crate) const ROWS: usize = 128 * 1024;
@@ -34,7 +35,7 @@ pub(crate) struct Group {
 
 #[derive(Debug)]
 struct Part {
-    frame: Frame,
+    place: Place,
     range: Range<usize>,
     component: DictionaryArray<Int32Type>,
 }
@@ -80,7 +81,7 @@ impl Cutter {
         }
         self.group.rows += range.len();
         self.group.parts.push(Part {
-            frame: frame.clone(),
+            place: frame.place().clone(),
             component: keys.slice(range.start, range.len()),
             range,
         });
@@ -160,13 +161,20 @@ impl Group {
         Order { names: Arc::new(names), counts, places }
     }
 
-    /// One column of 64-bit values, in order.
-    pub(crate) fn column(&self, index: usize, field: &Field, order: &Order) -> Result<ArrayRef, String> {
+    /// One column of 64-bit values, in order. The messages are read again for each: all of them together
+    /// would take more memory than anything else in a recorder.
+    pub(crate) fn column(
+        &self,
+        file: &File,
+        index: usize,
+        field: &Field,
+        order: &Order,
+    ) -> Result<ArrayRef, String> {
         let mut values = vec![0_u64; self.rows];
         let mut absent: Vec<u32> = Vec::new();
         let mut places = order.places.as_slice();
         for part in &self.parts {
-            let batch = part.frame.decode(&[index])?;
+            let batch = part.place.load(file).map_err(|error| error.to_string())?.decode(&[index])?;
             let array = batch.column(0).slice(part.range.start, part.range.len());
             let (here, rest) = places.split_at(array.len());
             places = rest;
@@ -187,21 +195,13 @@ impl Order {
         self.places.len()
     }
 
-    /// Ranges of rows that begin with a component's first row and have at least so many rows.
-    pub(crate) fn stretches(&self, least: usize) -> Vec<Range<usize>> {
-        let mut stretches: Vec<Range<usize>> = Vec::new();
-        let mut start = 0;
-        for end in self.counts.iter().scan(0, |end, count| {
+    /// The rows of each component.
+    pub(crate) fn runs(&self) -> Vec<Range<usize>> {
+        let ends = self.counts.iter().scan(0, |end, count| {
             *end += count;
             Some(*end)
-        }) {
-            if end - start >= least {
-                stretches.push(start..end);
-                start = end;
-            }
-        }
-        stretches.extend((start < self.rows()).then(|| start..self.rows()));
-        stretches
+        });
+        ends.zip(&self.counts).map(|(end, count)| end - count..end).collect()
     }
 
     /// The column of component names.

@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_schema::{DataType, Field, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, compute_leaves};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -19,7 +20,7 @@ use crate::columns::{COMPONENT, TIME, UPTIME};
 use crate::error::StoreError;
 use crate::group::{Group, Order};
 
-/// Components with fewer rows than this in a row group share pages.
+/// Pages have at least so many rows.
 const LEAST_ROWS_PER_PAGE: usize = 256;
 
 /// A Parquet file that is being written.
@@ -27,40 +28,33 @@ pub(crate) struct ParquetFile {
     path: PathBuf,
     schema: SchemaRef,
     writer: SerializedFileWriter<File>,
-    groups: ArrowRowGroupWriterFactory,
     rows: u64,
 }
 
 impl ParquetFile {
     /// Begins a file, in place of any other of that name.
     pub(crate) fn create(path: &Path, schema: SchemaRef) -> Result<Self, StoreError> {
+        let failed = |error| cannot_write(path, error);
         let file = File::create(path).map_err(|error| StoreError::io(path, "create it", error))?;
-        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties(&schema)));
-        let (writer, groups) = writer
-            .and_then(ArrowWriter::into_serialized_writer)
-            .map_err(|error| cannot_write(path, error))?;
-        Ok(ParquetFile { path: path.into(), schema, writer, groups, rows: 0 })
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties(&schema, usize::MAX)));
+        let (writer, _) = writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
+        Ok(ParquetFile { path: path.into(), schema, writer, rows: 0 })
     }
 
-    /// Adds a row group, a column at a time.
-    pub(crate) fn add(&mut self, group: &Group) -> Result<(), StoreError> {
+    /// Adds a row group, whose messages lie in `tail`, a column at a time.
+    pub(crate) fn add(&mut self, tail: &File, group: &Group) -> Result<(), StoreError> {
         let path = &self.path;
         let failed = |error| cannot_write(path, error);
         let order = group.order();
-        let number = self.writer.flushed_row_groups().len();
-        let columns = self.groups.create_column_writers(number).map_err(failed)?;
         let mut row_group = self.writer.next_row_group().map_err(failed)?;
-        for ((index, field), mut writer) in self.schema.fields().iter().enumerate().zip(columns) {
+        for (index, field) in self.schema.fields().iter().enumerate() {
             let array = match field.name().as_str() {
                 COMPONENT => order.components(),
-                _ => group.column(index, field, &order),
+                _ => group.column(tail, index, field, &order),
             };
             let array = array.map_err(|what| StoreError::broken(path, what))?;
-            for page in pages(field.name(), &order) {
-                write_page(&mut writer, field, &array.slice(page.start, page.len())).map_err(failed)?;
-            }
-            drop(array);
-            writer.close().and_then(|chunk| chunk.append_to_row_group(&mut row_group)).map_err(failed)?;
+            let chunk = column_chunk(field, &array, &pages(field.name(), &order)).map_err(failed)?;
+            chunk.append_to_row_group(&mut row_group).map_err(failed)?;
         }
         row_group.close().map_err(failed)?;
         self.rows += group.rows() as u64;
@@ -75,19 +69,35 @@ impl ParquetFile {
     }
 }
 
-/// The rows of each page. Counters get a page for each component: the step from one component's counter to
-/// the next one's would cost more than a page does, and a reader of one component reads only its pages. Times
-/// are the same for all components, which only shows when they are in one page.
+/// The rows that should be a page each. The step from one component's counter to the next one's would cost
+/// more than a page does, and a reader of one component then reads only its pages. Times are the same for all
+/// components, which only shows when they are in one page.
 fn pages(column: &str, order: &Order) -> Vec<Range<usize>> {
     match column {
         TIME | UPTIME | COMPONENT => vec![0..order.rows()],
-        _ => order.stretches(LEAST_ROWS_PER_PAGE),
+        _ => order.runs(),
     }
 }
 
-/// Writes a page: the library ends a page after every call that has brought it over its limit.
-fn write_page(writer: &mut ArrowColumnWriter, field: &Field, array: &ArrayRef) -> Result<(), ParquetError> {
-    compute_leaves(field, array)?.iter().try_for_each(|leaf| writer.write(leaf))
+/// Packs a column. The library knows one limit of rows a page for a whole file, and ends a page after the
+/// call that fills it; so every column is packed for a file of its own, which nobody gets to see.
+fn column_chunk(
+    field: &Arc<Field>,
+    array: &ArrayRef,
+    pages: &[Range<usize>],
+) -> Result<ArrowColumnChunk, ParquetError> {
+    let longest = pages.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+    let schema: SchemaRef = Arc::new(Schema::new(vec![field.clone()]));
+    let properties = properties(&schema, longest.max(LEAST_ROWS_PER_PAGE));
+    let unseen = ArrowWriter::try_new(std::io::sink(), schema, Some(properties))?;
+    let mut writers = unseen.into_serialized_writer()?.1.create_column_writers(0)?;
+    let mut writer = writers.pop().ok_or_else(|| ParquetError::General("a column has no writer".into()))?;
+    for page in pages {
+        for leaf in compute_leaves(field, &array.slice(page.start, page.len()))? {
+            writer.write(&leaf)?;
+        }
+    }
+    writer.close()
 }
 
 /// What the writer said; the system's word is inside of its own.
@@ -102,21 +112,21 @@ fn cannot_write(path: &Path, error: ParquetError) -> StoreError {
 }
 
 /// What packs cumulative counters best; measured by the example `density`.
-fn properties(schema: &SchemaRef) -> WriterProperties {
+fn properties(schema: &SchemaRef, rows_per_page: usize) -> WriterProperties {
     let level = ZstdLevel::try_new(3).expect("zstd has a level 3");
     let mut metadata: Vec<KeyValue> =
         schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
     metadata.sort_by(|a, b| a.key.cmp(&b.key));
-    let component = schema.index_of(COMPONENT).map_or(0, |index| index as i32);
-    let sorted = SortingColumn { column_idx: component, descending: false, nulls_first: false };
+    let sorted = |column_idx| SortingColumn { column_idx, descending: false, nulls_first: false };
+    let sorted = schema.index_of(COMPONENT).ok().map(|index| vec![sorted(index as i32)]);
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
-        .set_data_page_row_count_limit(LEAST_ROWS_PER_PAGE)
+        .set_data_page_row_count_limit(rows_per_page)
         .set_write_batch_size(usize::MAX)
         .set_key_value_metadata(Some(metadata))
-        .set_sorting_columns(Some(vec![sorted]))
+        .set_sorting_columns(sorted)
         .set_column_dictionary_enabled(ColumnPath::from(COMPONENT), true);
     for name in [TIME, COMPONENT] {
         properties =

@@ -82,8 +82,9 @@ pub(crate) fn pack(tail: &Path, parquet: &Path) -> Result<Sealed, StoreError> {
     let bytes = file.metadata().map_err(|error| StoreError::io(tail, "look at it", error))?.len();
     let mut packing = Packing {
         tail,
+        file: &file,
         parquet,
-        frames: Frames::new(BufReader::with_capacity(64 * 1024, file)),
+        frames: Frames::new(BufReader::with_capacity(64 * 1024, &file)),
         cutter: Cutter::default(),
         output: None,
     };
@@ -107,6 +108,7 @@ fn damage<R: Read>(frames: &Frames<R>) -> Option<String> {
 
 struct Packing<'a, R> {
     tail: &'a Path,
+    file: &'a File,
     parquet: &'a Path,
     frames: Frames<R>,
     cutter: Cutter,
@@ -141,14 +143,14 @@ impl<R: Read> Packing<'_, R> {
             Some(output) => output,
             none => none.insert(ParquetFile::create(self.parquet, schema.clone())?),
         };
-        self.cutter.add(frame, keys).iter().try_for_each(|group| output.add(group))
+        self.cutter.add(frame, keys).iter().try_for_each(|group| output.add(self.file, group))
     }
 
     fn finish(&mut self) -> Result<u64, StoreError> {
         let Some(mut output) = self.output.take() else { return Ok(0) };
         let last = self.cutter.finish();
         if last.rows() > 0 {
-            output.add(&last)?;
+            output.add(self.file, &last)?;
         }
         output.finish()
     }

@@ -144,7 +144,11 @@ impl<'a> SealedFile<'a> {
     }
 
     /// The rows of the wanted components: these lie together, so that whole pages can be passed over.
-    fn rows_of(&self, number: usize, is_wanted: &mut dyn FnMut(&str) -> bool) -> Result<RowSelection, StoreError> {
+    fn rows_of(
+        &self,
+        number: usize,
+        is_wanted: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<RowSelection, StoreError> {
         let mask = ProjectionMask::columns(self.metadata.parquet_schema(), [COMPONENT]);
         let mut batches = Batches { file: self, reader: self.reader(number, mask, None)?, wanted: None };
         let (mut ranges, mut rows): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
@@ -208,7 +212,11 @@ fn byte_range(data: i64, dictionary: Option<i64>, length: i64) -> Range<u64> {
     start..start.saturating_add(length.max(0) as u64)
 }
 
-fn wanted_runs(batch: &RecordBatch, before: usize, is_wanted: &mut dyn FnMut(&str) -> bool) -> Vec<Range<usize>> {
+fn wanted_runs(
+    batch: &RecordBatch,
+    before: usize,
+    is_wanted: &mut dyn FnMut(&str) -> bool,
+) -> Vec<Range<usize>> {
     let column = batch.column_by_name(COMPONENT).and_then(|column| column.as_dictionary_opt::<Int32Type>());
     let Some((keys, names)) = column.and_then(|c| Some((c.keys(), c.values().as_string_opt::<i32>()?)))
     else {

@@ -55,7 +55,11 @@ const SAMPLES_TO_GUESS_FROM: usize = 1000;
 impl<'a> Tabulator<'a> {
     /// Looks at what a dataset has of these tables (or of the rates that stand in for them) and of the wanted
     /// components.
-    pub fn new(dataset: &Dataset, tables: &[&str], wanted: Predicate<'a>) -> Result<Tabulator<'a>, StoreError> {
+    pub fn new(
+        dataset: &Dataset,
+        tables: &[&str],
+        wanted: Predicate<'a>,
+    ) -> Result<Tabulator<'a>, StoreError> {
         let Listing { segments, problems } = dataset.segments()?;
         let mut tabulator = Tabulator { hosts: BTreeMap::new(), wanted, problems };
         for segment in segments.into_iter().filter(|s| tables.iter().any(|t| speaks_of(s, t))) {
@@ -110,7 +114,8 @@ impl<'a> Tabulator<'a> {
         let query = Query { metric, grid, wanted: self.wanted };
         let mut table = Table::new(metric, grid);
         for segments in self.hosts.values() {
-            let of_table = |t: &str| segments.iter().filter(|s| s.segment.table.name == t).collect::<Vec<_>>();
+            let of_table =
+                |t: &str| segments.iter().filter(|s| s.segment.table.name == t).collect::<Vec<_>>();
             let counted = of_counters(&of_table(schema.name), &query, &mut self.problems);
             let counted_names: HashSet<Arc<str>> = counted.components.iter().cloned().collect();
             let rated = of_rates(&of_table(schema.rates().name), &query, &counted_names, &mut self.problems);

@@ -57,6 +57,18 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
 }
 
+/// The columnar libraries panic on some damaged files. Their callers catch that and tell it as an error of the
+/// file; without this the panic would be told as well, as if laggard had failed.
+pub fn hush_foreign_panics() {
+    let tell_panic = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let file = panic.location().map_or("", |place| place.file());
+        if !["/arrow-", "/parquet-"].iter().any(|library| file.contains(library)) {
+            tell_panic(panic);
+        }
+    }));
+}
+
 /// A line for people, on standard error.
 pub fn tell(line: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{line}");

@@ -52,6 +52,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    failure::hush_foreign_panics();
     let outcome = run(Arguments::parse().command);
     failure::exit_status(outcome)
 }

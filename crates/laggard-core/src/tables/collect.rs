@@ -69,12 +69,15 @@ impl Collector {
 
     /// Takes rows, in the order of recording.
     pub fn feed(&mut self, rows: Rows) {
-        let numbers: Vec<usize> = rows.names.iter().map(|name| self.number(name)).collect();
+        // Names that no row speaks of make no component.
+        let mut numbers: Vec<Option<usize>> = vec![None; rows.names.len()];
         let mut start = 0;
         while start < rows.component.len() {
             let component = rows.component[start];
             let same = rows.component[start..].iter().take_while(|&&c| c == component).count();
-            self.feed_run(numbers[component as usize], start..start + same, rows);
+            let name = component as usize;
+            let number = *numbers[name].get_or_insert_with(|| self.number(&rows.names[name]));
+            self.feed_run(number, start..start + same, rows);
             start += same;
         }
     }

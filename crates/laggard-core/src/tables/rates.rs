@@ -57,10 +57,13 @@ impl RateCollector {
 
     /// Takes rows, in the order of recording.
     pub fn feed(&mut self, rows: RateRows) {
-        let numbers: Vec<usize> = rows.names.iter().map(|name| self.number(name)).collect();
+        // Names that no row speaks of make no component.
+        let mut numbers: Vec<Option<usize>> = vec![None; rows.names.len()];
         for (row, &time) in rows.time.iter().enumerate() {
             if let Some(slot) = self.slot(time) {
-                let component = &mut self.components[numbers[rows.component[row] as usize]];
+                let name = rows.component[row] as usize;
+                let number = *numbers[name].get_or_insert_with(|| self.number(&rows.names[name]));
+                let component = &mut self.components[number];
                 component.values[slot] = rows.values[row];
                 component.operations[slot] = rows.operations.map_or(f64::NAN, |o| o[row]);
             }

@@ -20,6 +20,7 @@ pub struct Mapping {
     pub(super) host: Option<Template>,
     pub(super) tables: Vec<TableMapping>,
     pub(super) options: Options,
+    group_by: Vec<String>,
 }
 
 /// One of the tables that a file has values for.
@@ -110,6 +111,13 @@ struct Written {
     counters: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, WrittenColumn>>,
     #[serde(default)]
     options: Options,
+    peers: Option<WrittenPeers>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPeers {
+    group_by: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -152,6 +160,11 @@ impl Mapping {
         let written: Written = toml::from_str(text).map_err(|error| MappingError(error.to_string()))?;
         Checker { text }.mapping(written)
     }
+
+    /// The attributes in which peers are equal, if the mapping says so.
+    pub fn group_by(&self) -> Option<&[String]> {
+        (!self.group_by.is_empty()).then_some(&self.group_by)
+    }
 }
 
 /// Checks what is written, and says in which line it is wrong.
@@ -172,7 +185,8 @@ impl Checker<'_> {
                 "expected a [metrics] or [counters.TABLE] with at least one column".into(),
             ));
         }
-        Ok(Mapping { time: written.time, path, host, tables, options: written.options })
+        let group_by = written.peers.map(|peers| peers.group_by).unwrap_or_default();
+        Ok(Mapping { time: written.time, path, host, tables, options: written.options, group_by })
     }
 
     fn metrics(

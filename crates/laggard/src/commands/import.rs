@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
+use laggard_core::model::cluster::ClusterFile;
 use laggard_core::samples::RawTable;
 use laggard_sources::input::{self, FileOutcome, Format, Options};
 use laggard_sources::mapped::Mapping;
@@ -61,6 +62,9 @@ impl Import {
     pub fn run(self) -> Outcome {
         let mapping = self.map.as_deref().map(mapping).transpose()?;
         let dataset = Dataset::open(&self.out).with_context(|| self.out.clone())?;
+        if let Some(peers) = mapping.as_ref().and_then(Mapping::group_by) {
+            write_cluster_file(&self.out, peers)?;
+        }
         let paths = self.paths();
         let work = Work {
             bar: progress::over_bytes(paths.iter().filter_map(|p| input::total_bytes(p).ok()).sum()),
@@ -202,6 +206,7 @@ fn write_cluster_file(dataset: &str, group_by: &[String]) -> anyhow::Result<()> 
     if dataset.contains("://") || path.exists() {
         return Ok(());
     }
-    let file = laggard_core::model::cluster::ClusterFile { group_by: group_by.to_vec(), ..Default::default() };
+    std::fs::create_dir_all(dataset).with_context(|| dataset.to_string())?;
+    let file = ClusterFile { group_by: group_by.to_vec(), ..ClusterFile::default() };
     std::fs::write(&path, file.to_toml()).with_context(|| path.display().to_string())
 }

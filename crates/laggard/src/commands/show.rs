@@ -137,8 +137,9 @@ pub fn natural(name: &str) -> Vec<(u64, String)> {
         let text_end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
         let digits = &rest[text_end..];
         let digits_end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let number = if digits_end == 0 { 0 } else { digits[..digits_end].parse().unwrap_or(u64::MAX) };
         parts.push((0, rest[..text_end].to_owned()));
-        parts.push((digits[..digits_end].parse().unwrap_or(u64::MAX), digits[..digits_end].to_owned()));
+        parts.push((number, digits[..digits_end].to_owned()));
         rest = &digits[digits_end..];
     }
     parts

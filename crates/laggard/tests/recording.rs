@@ -1,0 +1,211 @@
+//! Recording, as its users do it.
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{ProcTree, command, errors, files, laggard, prints, text};
+
+/// Records a tree into a dataset, for so long.
+fn record(tree: &ProcTree, dataset: &str, more: &[&str]) -> std::process::Output {
+    laggard(&[&["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms"], more].concat())
+}
+
+/// Starts a recorder that writes often.
+fn start(tree: &ProcTree, dataset: &str) -> Child {
+    let arguments =
+        ["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms", "--flush", "100ms", "--quiet"];
+    command(&arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits until something holds; a test that waits in vain fails.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn samples(dataset: &str) -> u64 {
+    let tables: serde_json::Value = serde_json::from_str(&prints(&["tables", dataset, "--json"])).unwrap();
+    let disk = tables["tables"].as_array().unwrap().iter().find(|t| t["table"] == "disk");
+    disk.map_or(0, |t| t["samples"].as_u64().unwrap())
+}
+
+#[test]
+fn a_recording_of_a_tree_is_sealed_and_shown() {
+    let (tree, folder) = (ProcTree::new(3), tempfile::tempdir().unwrap());
+    let dataset = text(folder.path());
+    let output = record(&tree, dataset, &["--for", "1s"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(errors(&output).contains("samples of 5 components"), "{}", errors(&output));
+    assert!(files(folder.path(), ".arrow").is_empty());
+    let names = files(folder.path(), ".disk.parquet");
+    assert_eq!(names.len(), 1);
+    assert!(names[0].starts_with("oss1-20") && names[0].ends_with("Z.disk.parquet"), "{}", names[0]);
+    let shown = prints(&["show", dataset, "await", "--format", "csv"]);
+    assert!(shown.starts_with("time,component,await\n20"), "{shown}");
+    assert!(shown.contains("oss1:sda") && shown.contains("oss1:sdc"));
+}
+
+#[test]
+fn this_host_can_be_recorded_with_everything_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = text(folder.path());
+    let output = laggard(&["record", "-o", dataset, "--host", "here", "--every", "100ms", "--for", "600ms", "--loopback"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    let tables = prints(&["tables", dataset]);
+    for table in ["tcp", "recorder"] {
+        assert!(tables.contains(table), "{tables}");
+    }
+}
+
+#[test]
+fn a_second_recorder_of_a_host_is_refused() {
+    let (tree, folder) = (ProcTree::new(1), tempfile::tempdir().unwrap());
+    let dataset = text(folder.path());
+    let mut first = start(&tree, dataset);
+    eventually("a tail", || !files(folder.path(), ".disk.arrow").is_empty());
+    let second = record(&tree, dataset, &["--for", "1s"]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    assert!(errors(&second).contains("another recorder of oss1"), "{}", errors(&second));
+}
+
+#[test]
+fn readers_see_what_a_recorder_has_flushed_while_it_goes_on() {
+    let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
+    let dataset = text(folder.path());
+    let mut recorder = start(&tree, dataset);
+    eventually("samples in a live tail", || folder.path().exists() && samples(dataset) >= 3);
+    let before = samples(dataset);
+    eventually("more samples", || samples(dataset) > before);
+    assert!(prints(&["tables", dataset]).contains("live"));
+    terminate(&recorder);
+    assert!(recorder.wait().unwrap().success());
+    assert!(files(folder.path(), ".arrow").is_empty(), "a recorder that is told to stop seals its files");
+}
+
+fn terminate(child: &Child) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+}
+
+#[test]
+fn what_was_flushed_survives_kill_9_and_is_sealed_by_the_next_recorder() {
+    let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
+    let dataset = text(folder.path());
+    let mut recorder = start(&tree, dataset);
+    eventually("samples in a live tail", || samples(dataset) >= 3);
+    let flushed = samples(dataset);
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    let output = record(&tree, dataset, &["--for", "300ms"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(files(folder.path(), ".arrow").is_empty());
+    assert_eq!(files(folder.path(), ".disk.parquet").len(), 2, "a start in mid-day makes a file of its own");
+    assert!(samples(dataset) > flushed);
+}
+
+#[test]
+fn a_source_that_fails_is_told_and_the_others_go_on() {
+    let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
+    std::fs::write(tree.0.path().join("diskstats"), "   8 0 sda 1 2\n   8 16 sdb 1 0 8 3 1 0 16 5 0 4 8\n").unwrap();
+    let dataset = text(folder.path());
+    let output = record(&tree, dataset, &["--for", "400ms"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    let told = errors(&output);
+    assert!(told.contains("diskstats:1: expected"), "{told}");
+    assert_eq!(told.matches("diskstats:1").count(), 1, "told once: {told}");
+    let components = prints(&["tables", dataset, "--components"]);
+    assert!(components.contains("oss1:sdb") && components.contains("oss1/eth0"), "{components}");
+}
+
+#[test]
+fn a_disk_that_fills_up_stops_the_recorder_and_costs_nothing_that_was_written() {
+    let Some(small) = SmallDisk::mount() else { return support::left_out("mounting a small tmpfs needs root") };
+    let tree = ProcTree::new(20);
+    let dataset = small.0.path().join("data");
+    let first = record(&tree, text(&dataset), &["--for", "500ms"]);
+    assert!(first.status.success(), "{}", errors(&first));
+    let sealed = files(&dataset, ".parquet");
+    std::fs::write(small.0.path().join("ballast"), vec![0; small.free_bytes()]).unwrap_or(());
+    let second = record(&tree, text(&dataset), &["--for", "20s", "--flush", "100ms"]);
+    assert_eq!(second.status.code(), Some(2), "{}", errors(&second));
+    assert!(errors(&second).contains("the disk is full"), "{}", errors(&second));
+    std::fs::remove_file(small.0.path().join("ballast")).unwrap();
+    assert!(sealed.iter().all(|name| dataset.join(name).exists()));
+    assert!(laggard(&["tables", text(&dataset)]).status.success());
+    assert!(record(&tree, text(&dataset), &["--for", "300ms"]).status.success(), "room again, and it goes on");
+}
+
+/// A file system of 2 MiB, gone when this is.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount() -> Option<SmallDisk> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=2m", "laggard-test"])
+            .arg(folder.path())
+            .stderr(Stdio::null())
+            .status();
+        mounted.is_ok_and(|status| status.success()).then_some(SmallDisk(folder))
+    }
+
+    /// All but a little.
+    fn free_bytes(&self) -> usize {
+        let free = rustix::fs::statvfs(self.0.path()).unwrap();
+        (free.f_bavail * free.f_frsize) as usize - 16 * 1024
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn old_sealed_files_go_when_only_so_many_bytes_are_kept() {
+    let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
+    let dataset = text(folder.path());
+    assert!(record(&tree, dataset, &["--for", "300ms"]).status.success());
+    let old = files(folder.path(), ".parquet");
+    std::thread::sleep(Duration::from_millis(1000));
+    assert!(record(&tree, dataset, &["--for", "300ms", "--keep-bytes", "1k"]).status.success());
+    assert!(old.iter().all(|name| !folder.path().join(name).exists()));
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_the_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |arguments: &[&str], words: &str| {
+        let output = laggard(&[&["record", "-o", text(folder.path()), "--for", "1s"], arguments].concat());
+        assert!(!output.status.success());
+        assert!(errors(&output).contains(words), "{}", errors(&output));
+        output.status.code()
+    };
+    assert_eq!(refused(&["--every", "10ms"], "expected one from 100ms to 1h"), Some(2));
+    assert_eq!(refused(&["--every", "soon"], "is not a length of time"), Some(2));
+    assert_eq!(refused(&["--procfs", "/nonexistent"], "is no folder"), Some(2));
+    assert_eq!(refused(&["--devices", "sd["], "--devices"), Some(2));
+    assert_eq!(refused(&["--netns", "no-such-namespace"], "no-such-namespace"), Some(3));
+}
+
+#[test]
+fn progress_is_no_part_of_the_output() {
+    let (tree, folder) = (ProcTree::new(1), tempfile::tempdir().unwrap());
+    let mut child = command(&["record", "-o", text(folder.path()), "--procfs", tree.path(), "--for", "200ms"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success());
+    assert!(lines.is_empty(), "{lines:?}");
+}

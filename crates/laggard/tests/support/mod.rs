@@ -1,0 +1,108 @@
+//! What the end-to-end tests share: running the program, and finding what may not be there.
+#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program under test.
+pub fn laggard(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// The program under test, not yet started.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laggard"));
+    command.args(arguments);
+    command
+}
+
+/// Runs the program, which must succeed; what it prints.
+pub fn prints(arguments: &[&str]) -> String {
+    let output = laggard(arguments);
+    assert!(output.status.success(), "laggard {arguments:?}: {}", errors(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a run of the program said on standard error.
+pub fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The workspace's folder.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Real files of other projects, where there are some.
+pub fn corpus(part: &str) -> Option<PathBuf> {
+    let named = std::env::var_os("LAGGARD_CORPUS").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| workspace().join("../shared/corpus")).join(part);
+    if folder.exists() {
+        return Some(folder);
+    }
+    println!("left out: no corpus at {} (LAGGARD_CORPUS names another)", folder.display());
+    None
+}
+
+/// Says that a test is left out for want of something. CI sets LAGGARD_TESTS_MAY_NOT_SKIP.
+pub fn left_out(missing: &str) {
+    assert!(std::env::var_os("LAGGARD_TESTS_MAY_NOT_SKIP").is_none(), "{missing}");
+    println!("left out: {missing}");
+}
+
+/// A folder's path as text.
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The names of the files in a folder that end in `ending`.
+pub fn files(folder: &Path, ending: &str) -> Vec<String> {
+    let entries = folder.read_dir().unwrap();
+    let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| name.ends_with(ending));
+    names.sort();
+    names
+}
+
+/// A tree like /proc, of a host with some disks; counters are `scale` times larger for later moments.
+pub struct ProcTree(pub tempfile::TempDir);
+
+impl ProcTree {
+    pub fn new(disks: usize) -> ProcTree {
+        let tree = ProcTree(tempfile::tempdir().unwrap());
+        std::fs::create_dir_all(tree.0.path().join("net")).unwrap();
+        std::fs::create_dir_all(tree.0.path().join("pressure")).unwrap();
+        std::fs::create_dir_all(tree.0.path().join("sys/kernel")).unwrap();
+        std::fs::write(tree.0.path().join("sys/kernel/hostname"), "oss1\n").unwrap();
+        tree.at(disks, 1);
+        tree
+    }
+
+    pub fn at(&self, disks: usize, scale: u64) {
+        let mut diskstats = String::new();
+        for disk in 0..disks {
+            let n = (disk as u64 + 1) * scale;
+            let letter = char::from(b'a' + disk as u8);
+            diskstats += &format!(
+                "   8 {:7} sd{letter} {n} 0 {} {} {n} 0 {} {} 0 {} {} 0 0 0 0 0 0\n",
+                disk * 16, n * 8, n * 3, n * 16, n * 5, n * 4, n * 8
+            );
+        }
+        let net = format!(
+            "Inter-|   Receive                                                |  Transmit\n \
+             face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n  \
+             eth0: {} {scale} 0 0 0 0 0 0 {} {scale} 0 0 0 0 0 0\n",
+            scale * 1500, scale * 64
+        );
+        std::fs::write(self.0.path().join("diskstats"), diskstats).unwrap();
+        std::fs::write(self.0.path().join("net/dev"), net).unwrap();
+        let pressure = format!("some avg10=0 avg60=0 avg300=0 total={scale}\nfull avg10=0 avg60=0 avg300=0 total=0\n");
+        for kind in ["io", "memory", "cpu"] {
+            std::fs::write(self.0.path().join("pressure").join(kind), &pressure).unwrap();
+        }
+    }
+
+    pub fn path(&self) -> &str {
+        text(self.0.path())
+    }
+}
