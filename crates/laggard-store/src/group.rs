@@ -18,10 +18,6 @@ use arrow_schema::{DataType, Field};
 
 use crate::frame::{Frame, Place};
 
-/// How many rows a row group aims at. Longer ones pack better and need more memory to seal.
-pub(crate) const ROWS: usize = 128 * 1024;
-/// Where a row group ends even in the middle of an instant.
-const MAX_ROWS: usize = 2 * ROWS;
 /// Parquet packs differences in blocks of so many values. Row groups of whole blocks of instants make the
 /// packed times of all components equal, byte for byte, and zstd then stores them once.
 const INSTANTS_PER_BLOCK: usize = 256;
@@ -41,8 +37,10 @@ struct Part {
 }
 
 /// Cuts the stream of frames into groups.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Cutter {
+    /// How many rows a group aims at. It ends at twice as many, even in the middle of an instant.
+    rows: usize,
     group: Group,
     leader: Option<Leader>,
 }
@@ -56,6 +54,10 @@ struct Leader {
 }
 
 impl Cutter {
+    pub(crate) fn new(rows: usize) -> Self {
+        Cutter { rows, group: Group::default(), leader: None }
+    }
+
     /// Adds a frame; gives the groups that are complete with it. `keys` is its component column.
     pub(crate) fn add(&mut self, frame: &Frame, keys: &DictionaryArray<Int32Type>) -> Vec<Group> {
         let mut complete = Vec::new();
@@ -98,7 +100,7 @@ impl Cutter {
         let number = names.iter().position(|name| name == Some(leader.name.as_str())).map(|n| n as i32);
         for (row, &key) in numbers.iter().enumerate().skip(from) {
             let rows = self.group.rows + row - from;
-            if rows == MAX_ROWS || (Some(key) == number && leader.is_complete(rows)) {
+            if rows == 2 * self.rows || (Some(key) == number && leader.is_complete(rows, self.rows)) {
                 return Some(row);
             }
         }
@@ -112,9 +114,9 @@ impl Leader {
     }
 
     /// Counts one more of its rows, before which the group has `rows`; says whether it belongs to the next group.
-    fn is_complete(&mut self, rows: usize) -> bool {
+    fn is_complete(&mut self, rows: usize, aim: usize) -> bool {
         if self.instants == 1 {
-            let blocks = ROWS / rows.max(1) / INSTANTS_PER_BLOCK;
+            let blocks = aim / rows.max(1) / INSTANTS_PER_BLOCK;
             self.most_instants = Some(blocks.max(1) * INSTANTS_PER_BLOCK);
         }
         if Some(self.instants) == self.most_instants {
@@ -305,4 +307,57 @@ fn array_of(data_type: &DataType, values: Vec<u64>, nulls: Option<NullBuffer>) -
         other => return Err(format!("expected a column of 64-bit numbers, found {other}")),
     };
     Ok(array)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Frames;
+    use crate::message::{Encoder, Press};
+    use crate::origin::Origin;
+    use laggard_core::model::schema::Schema;
+    use laggard_core::model::time::Timestamp;
+    use laggard_core::samples::RawTable;
+
+    /// The rows of the groups of a recording of so many components, five instants a message.
+    fn group_sizes(components: usize, instants: usize, aim: usize) -> Vec<usize> {
+        let table = Schema::named("pressure").unwrap();
+        let origin = Origin { host: "a".into(), every: None, wraps_at_32_bits: false, source: String::new() };
+        let (mut encoder, mut press, mut bytes) =
+            (Encoder::new(table, &origin), Press::default(), Vec::new());
+        for first in (0..instants).step_by(5) {
+            let mut rows = RawTable::new(table);
+            for instant in first..instants.min(first + 5) {
+                for component in 0..components {
+                    let component = rows.number(&format!("c{component}"));
+                    rows.push_counts(Timestamp::from_seconds(instant as i64), None, component, &[]);
+                }
+            }
+            encoder.encode(&rows, &mut press, &mut bytes).unwrap();
+        }
+        let (mut frames, mut cutter, mut sizes) =
+            (Frames::new(bytes.as_slice()), Cutter::new(aim), Vec::new());
+        while let Some(frame) = frames.next().unwrap() {
+            let keys = component_column(&frame.decode(&[2]).unwrap(), 0).unwrap();
+            sizes.extend(cutter.add(&frame, &keys).iter().map(Group::rows));
+        }
+        sizes.push(cutter.finish().rows());
+        sizes
+    }
+
+    #[test]
+    fn groups_hold_whole_blocks_of_instants() {
+        assert_eq!(group_sizes(3, 2000, 2000), [1536, 1536, 1536, 1392]);
+        assert_eq!(group_sizes(3, 768, 2400), [2304, 0]);
+    }
+
+    #[test]
+    fn a_group_has_a_block_of_instants_even_of_many_components() {
+        assert_eq!(group_sizes(10, 300, 2000), [2560, 440]);
+    }
+
+    #[test]
+    fn a_group_never_holds_more_than_twice_its_aim() {
+        assert_eq!(group_sizes(100, 50, 1000), [2000, 2000, 1000]);
+    }
 }

@@ -29,6 +29,8 @@ use crate::tail::lock;
 const ROWS_AT_ONCE: usize = 16 * 1024;
 /// Values of all spools that are gathered before they are written: 32 MiB.
 const MAX_PENDING_VALUES: usize = 4 << 20;
+/// How many rows a row group aims at: an import may take more memory than a recorder.
+const ROWS_PER_GROUP: usize = 512 * 1024;
 
 /// Takes rows in, and makes sealed files of them at the end.
 pub struct Importer {
@@ -135,7 +137,7 @@ impl Importer {
         let name = FileName::new(&stream.origin.host, stream.table.name, spool.named_start(), State::Sealed)?;
         let replaced = self.replaces(&name, stream)?;
         let parquet = spool.path.with_extension("parquet");
-        let packed = pack(&spool.path, &parquet)?;
+        let packed = pack(&spool.path, &parquet, ROWS_PER_GROUP)?;
         // The workshop should not hold everything twice.
         std::fs::remove_file(&spool.path).map_err(|error| StoreError::io(&spool.path, "remove it", error))?;
         let bytes = parquet.metadata().map_or(0, |metadata| metadata.len());

@@ -74,7 +74,7 @@ impl ParquetFile {
 /// components, which only shows when they are in one page.
 fn pages(column: &str, order: &Order) -> Vec<Range<usize>> {
     match column {
-        TIME | UPTIME | COMPONENT => vec![0..order.rows()],
+        TIME | UPTIME | COMPONENT => std::iter::once(0..order.rows()).collect(),
         _ => order.runs(),
     }
 }

@@ -21,6 +21,10 @@ use crate::parquet_file::ParquetFile;
 /// Behind the name of a tail that could not be understood as a whole: kept for a person to look at.
 const DAMAGED: &str = ".damaged";
 
+/// How many rows a row group of a recorder's file aims at. More would pack a little better, and need more
+/// memory than a recorder should take.
+const ROWS_PER_GROUP: usize = 128 * 1024;
+
 /// What sealing a tail came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
@@ -40,7 +44,7 @@ pub(crate) fn seal(folder: &Path, name: &FileName) -> Result<Sealed, StoreError>
     let tail = folder.join(name.to_string());
     let sealed = name.with_state(State::Sealed);
     let temporary = Temporary(folder.join(sealed.temporary()));
-    let mut packed = pack(&tail, &temporary.0)?;
+    let mut packed = pack(&tail, &temporary.0, ROWS_PER_GROUP)?;
     if packed.path.is_some() {
         let path = folder.join(sealed.to_string());
         publish(&temporary.0, &path)?;
@@ -77,7 +81,7 @@ fn discard(tail: &Path, is_damaged: bool) -> Result<(), StoreError> {
 }
 
 /// Writes the rows of a tail to a Parquet file; none if there is no row.
-pub(crate) fn pack(tail: &Path, parquet: &Path) -> Result<Sealed, StoreError> {
+pub(crate) fn pack(tail: &Path, parquet: &Path, rows_per_group: usize) -> Result<Sealed, StoreError> {
     let file = File::open(tail).map_err(|error| StoreError::io(tail, "open it", error))?;
     let bytes = file.metadata().map_err(|error| StoreError::io(tail, "look at it", error))?.len();
     let mut packing = Packing {
@@ -85,7 +89,7 @@ pub(crate) fn pack(tail: &Path, parquet: &Path) -> Result<Sealed, StoreError> {
         file: &file,
         parquet,
         frames: Frames::new(BufReader::with_capacity(64 * 1024, &file)),
-        cutter: Cutter::default(),
+        cutter: Cutter::new(rows_per_group),
         output: None,
     };
     let rows = packing.run()?;

@@ -53,5 +53,5 @@ pub fn count(number: u64, thing: &str) -> String {
 
 /// How many columns the terminal has; 100 where there is none.
 pub fn width() -> usize {
-    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0)).max(60)
+    terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| usize::from(width.0)).max(60)
 }

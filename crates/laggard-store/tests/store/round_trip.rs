@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::samples::{Rows, all_rows, origin, rows_of, schema, selected_rows, tick, time};
 use laggard_core::model::schema::Values;
-use laggard_core::model::time::{Timestamp, Uptime};
+use laggard_core::model::time::{Span, Timestamp, Uptime};
 use laggard_core::samples::{ABSENT, RawTable};
 use laggard_store::{Dataset, Importer, Recorder, Selection, State, Wanted};
 use proptest::collection::vec;
@@ -187,4 +187,36 @@ fn a_broken_file_and_an_unknown_table_are_problems_and_the_rest_is_read() {
     let problems = Dataset::in_folder(folder.path()).scan(&Selection::default(), count).unwrap();
     let names: Vec<_> = problems.iter().map(|problem| problem.name.split('.').nth(1).unwrap()).collect();
     assert_eq!((rows, names), (30, vec!["tape", "net", "tcp"]));
+}
+
+/// Long enough for several row groups.
+#[test]
+fn a_long_recording_reads_back_and_a_short_time_of_it_is_found() {
+    let folder = tempdir().unwrap();
+    let start = time("2026-11-15T00:00:05Z");
+    let mut recorder = Recorder::open(folder.path(), origin("oss1")).unwrap();
+    for number in 0..86_000 {
+        recorder.append(&tick("pressure", start + Span::SECOND * number, number as u64)).unwrap();
+    }
+    recorder.close().into_iter().for_each(|outcome| drop(outcome.unwrap()));
+    let dataset = Dataset::in_folder(folder.path());
+    let mut pieces = 0;
+    let mut last = std::collections::BTreeMap::new();
+    let in_order = &mut |_: &_, piece: laggard_store::Piece| {
+        pieces += 1;
+        for (row, component) in piece.component().iter().enumerate() {
+            let before = last.insert(piece.names()[*component as usize].clone(), piece.time()[row]);
+            assert!(before.is_none_or(|before| before + 1_000_000 == piece.time()[row]));
+        }
+        ControlFlow::Continue(())
+    };
+    dataset.scan(&Selection::default(), in_order).unwrap();
+    assert!(pieces > 2 && last.values().all(|&time| time == (start + Span::SECOND * 85_999).micros()));
+    let (from, to) = (start + Span::SECOND * 80_000, start + Span::SECOND * 80_003);
+    let is_wanted = |name: &str| name.ends_with("sdc");
+    let selection =
+        Selection { from: Some(from), to: Some(to), components: Some(&is_wanted), ..Selection::default() };
+    let rows = selected_rows(&dataset, &selection);
+    crate::samples::assert_exact(&rows);
+    assert_eq!(crate::samples::ticks(&rows), [80_000, 80_001, 80_002]);
 }

@@ -99,6 +99,9 @@ impl Record {
     }
 
     fn host_name(&self) -> anyhow::Result<String> {
+        if !self.procfs.is_dir() {
+            bail!("{}: is no folder: --procfs takes /proc or a tree like it", self.procfs.display());
+        }
         let unknown = || anyhow!("{}: tells no host name: give one with --host", self.procfs.display());
         let name = self.host.clone().or_else(|| host::name(&self.procfs)).ok_or_else(unknown)?;
         if name.trim().is_empty() {
@@ -109,9 +112,6 @@ impl Record {
 
     fn options(&self, host: &str) -> anyhow::Result<Options> {
         let is_live = self.procfs == PathBuf::from("/proc");
-        if !self.procfs.is_dir() {
-            bail!("{}: is no folder: --procfs takes /proc or a tree like it", self.procfs.display());
-        }
         let filter = Filter { ports: self.ports.clone(), peers: self.peers.clone(), loopback: self.loopback };
         let bounds = Bounds { sockets: self.sockets, ..Bounds::default() };
         Ok(Options {
