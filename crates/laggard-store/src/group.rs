@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn groups_hold_whole_blocks_of_instants() {
         assert_eq!(group_sizes(3, 2000, 2000), [1536, 1536, 1536, 1392]);
-        assert_eq!(group_sizes(3, 768, 2400), [2304, 0]);
+        assert_eq!(group_sizes(3, 768, 2400), [2304]);
     }
 
     #[test]

@@ -69,3 +69,69 @@ fn run(command: Command) -> Outcome {
         Command::Manual(manual) => manual.run(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use laggard_core::model::schema::{SCHEMAS, Values};
+
+    const DOCUMENTS: [&str; 5] = [
+        include_str!("../../../README.md"),
+        include_str!("../../../docs/recording.md"),
+        include_str!("../../../docs/importing.md"),
+        include_str!("../../../docs/dataset.md"),
+        include_str!("../../../docs/cluster-file.md"),
+    ];
+
+    /// Lines such as `    laggard show data await   # a remark`, as the words of a command line.
+    fn commands(text: &str) -> Vec<Vec<String>> {
+        let lines = text
+            .lines()
+            .filter(|line| line.starts_with("  "))
+            .map(str::trim)
+            .filter(|line| line.starts_with("laggard "));
+        let command = |line: &str| {
+            line.split(['|', '>', '#', ';']).next().unwrap_or("").split("  ").next().unwrap().to_owned()
+        };
+        let words =
+            |line: String| line.split_whitespace().map(|word| word.trim_matches('\'').to_owned()).collect();
+        lines.map(command).map(words).collect()
+    }
+
+    #[test]
+    fn every_command_in_the_documents_and_the_help_is_understood() {
+        let mut help = vec![AFTER.to_owned()];
+        let mut left = vec![Arguments::command()];
+        while let Some(command) = left.pop() {
+            help.extend(command.get_after_help().map(ToString::to_string));
+            left.extend(command.get_subcommands().cloned());
+        }
+        let texts = DOCUMENTS.iter().map(ToString::to_string).chain(help);
+        let all: Vec<Vec<String>> = texts.flat_map(|text| commands(&text)).collect();
+        assert!(all.len() > 20);
+        for words in all {
+            let outcome = Arguments::try_parse_from(&words);
+            assert!(outcome.is_ok(), "{}: {}", words.join(" "), outcome.err().unwrap());
+        }
+    }
+
+    #[test]
+    fn the_documents_list_every_table_with_its_columns() {
+        for table in SCHEMAS.iter().filter(|table| table.values == Values::Counts) {
+            let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+            let line = DOCUMENTS[3].lines().find(|line| line.starts_with(&format!("| `{}` |", table.name)));
+            assert!(
+                line.is_some_and(|line| line.contains(&columns.join(" "))),
+                "{}: {}",
+                table.name,
+                columns.join(" ")
+            );
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

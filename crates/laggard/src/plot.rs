@@ -29,7 +29,11 @@ pub fn curve(values: &[f64], width: usize, height: usize) -> Vec<String> {
         }
     }
     let labels = (0..height).map(|line| if line == 0 { top } else { 0.0 });
-    dots.iter().zip(labels).enumerate().map(|(line, (cells, label))| axis(line, height, label) + &braille(cells)).collect()
+    dots.iter()
+        .zip(labels)
+        .enumerate()
+        .map(|(line, (cells, label))| axis(line, height, label) + &braille(cells))
+        .collect()
 }
 
 fn axis(line: usize, height: usize, label: f64) -> String {

@@ -93,7 +93,6 @@ const WAITING_BATCHES: usize = 12;
 const SYNC_EVERY: Duration = Duration::from_secs(60);
 const RETAIN_EVERY: Duration = Duration::from_secs(600);
 
-
 impl Recording {
     /// Opens the dataset and gets ready to sample. The calling thread must be the one that made the sampler.
     pub fn start(
@@ -285,7 +284,9 @@ impl Written {
     fn note(&mut self, outcomes: Vec<Result<Sealed, StoreError>>) {
         for outcome in outcomes {
             match outcome {
-                Ok(sealed) => self.bytes += sealed.path.and_then(|p| p.metadata().ok()).map_or(0, |m| m.len()),
+                Ok(sealed) => {
+                    self.bytes += sealed.path.and_then(|p| p.metadata().ok()).map_or(0, |m| m.len())
+                }
                 Err(error) => {
                     tell(&error);
                     self.errors.push(error);

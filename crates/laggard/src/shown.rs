@@ -190,7 +190,11 @@ impl Json {
     fn separate(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.begun, true) {
             true => write!(self.out, ",\n"),
-            false => write!(self.out, "{{\"schema\":\"laggard.show/1\",\"every\":\"{}\",\"series\":[\n", self.every),
+            false => write!(
+                self.out,
+                "{{\"schema\":\"laggard.show/1\",\"every\":\"{}\",\"series\":[\n",
+                self.every
+            ),
         }
     }
 }
@@ -276,7 +280,11 @@ fn number(value: f64, decimals: usize) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into()
+    }
 }
 
 #[cfg(test)]

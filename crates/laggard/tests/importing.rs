@@ -1,4 +1,5 @@
 //! Importing, as its users do it.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 
@@ -35,7 +36,8 @@ fn the_perseus_layout_is_read_by_its_mapping_with_each_hosts_drives_as_peers() {
     assert!(output.status.success(), "{}", errors(&output));
     let groups = prints(&["cluster", "check", dataset]);
     assert!(groups.contains("attachment server=cluster_A/host_22"), "{groups}");
-    let shown = prints(&["show", dataset, "await", "--component", "cluster_A/host_22:disk11", "--format", "csv"]);
+    let shown =
+        prints(&["show", dataset, "await", "--component", "cluster_A/host_22:disk11", "--format", "csv"]);
     let values: Vec<&str> = shown.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
     assert_eq!(values.len(), 19, "{shown}");
     let first: f64 = values[0].parse().unwrap();
@@ -50,8 +52,10 @@ fn the_perseus_data_set_imports_without_code() {
     let dataset = text(to.path());
     let output = laggard(&["import", text(&perseus), "--map", &perseus_map(), "-o", dataset]);
     assert!(output.status.success(), "{}", errors(&output));
-    let groups: serde_json::Value = serde_json::from_str(&prints(&["cluster", "check", dataset, "--json"])).unwrap();
-    let attachments: Vec<_> = groups["groups"].as_array().unwrap().iter().filter(|g| g["kind"] == "attachment").collect();
+    let groups: serde_json::Value =
+        serde_json::from_str(&prints(&["cluster", "check", dataset, "--json"])).unwrap();
+    let attachments: Vec<_> =
+        groups["groups"].as_array().unwrap().iter().filter(|g| g["kind"] == "attachment").collect();
     let drives: usize = attachments.iter().map(|g| g["members"].as_array().unwrap().len()).sum();
     assert_eq!((attachments.len(), drives), (30, 360));
 }
@@ -98,7 +102,11 @@ fn many_files_are_imported_side_by_side() {
     for host in 0..40 {
         let folder = from.path().join(format!("c/host_{host}"));
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("d.csv"), "ts,disk_id,throughput,latency\n1658149215,d1,1,2\n1658149230,d1,1,2\n").unwrap();
+        std::fs::write(
+            folder.join("d.csv"),
+            "ts,disk_id,throughput,latency\n1658149215,d1,1,2\n1658149230,d1,1,2\n",
+        )
+        .unwrap();
     }
     let output = laggard(&["import", text(from.path()), "--map", &perseus_map(), "-o", text(to.path())]);
     assert!(output.status.success(), "{}", errors(&output));
@@ -110,8 +118,19 @@ fn many_files_are_imported_side_by_side() {
 #[test]
 fn every_sa_file_of_the_corpus_imports_and_every_damaged_one_is_told() {
     let Some(sysstat) = corpus("sysstat") else { return };
-    let good = ["sa-sysstat-10.1.5.xz", "sa-sysstat-11.2.0.xz", "sa-sysstat-12.0.6.xz", "sa.12.6.1.x86_64", "data-12.0.0"];
-    let bad = ["data-12.6.0-file_act-nr-err", "data-12.6.0-file_hdr-rec_size-err", "data-12.7.1-A_IRQ_overflow", "data-trunc"];
+    let good = [
+        "sa-sysstat-10.1.5.xz",
+        "sa-sysstat-11.2.0.xz",
+        "sa-sysstat-12.0.6.xz",
+        "sa.12.6.1.x86_64",
+        "data-12.0.0",
+    ];
+    let bad = [
+        "data-12.6.0-file_act-nr-err",
+        "data-12.6.0-file_hdr-rec_size-err",
+        "data-12.7.1-A_IRQ_overflow",
+        "data-trunc",
+    ];
     for name in good {
         let to = tempfile::tempdir().unwrap();
         let output = laggard(&["import", text(&sysstat.join(name)), "-o", text(to.path())]);
@@ -133,8 +152,13 @@ fn a_file_that_is_not_there_and_a_wrong_mapping_are_told() {
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("/nonexistent/sa15"), "{}", errors(&output));
     let map = to.path().join("map.toml");
-    std::fs::write(&map, "[time]\ncolumn = 'ts'\nunit = 's'\n[metrics]\nlatency_of_everything = 'x'\n").unwrap();
+    std::fs::write(&map, "[time]\ncolumn = 'ts'\nunit = 's'\n[metrics]\nlatency_of_everything = 'x'\n")
+        .unwrap();
     let output = laggard(&["import", "x.csv", "--map", text(&map), "-o", text(to.path())]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("line 5") && errors(&output).contains("latency_of_everything"), "{}", errors(&output));
+    assert!(
+        errors(&output).contains("line 5") && errors(&output).contains("latency_of_everything"),
+        "{}",
+        errors(&output)
+    );
 }

@@ -1,4 +1,5 @@
 //! Other tools open what laggard writes, and read the same numbers.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 
@@ -31,25 +32,30 @@ fn pyarrow_reads_the_same_counters_from_a_sealed_file() {
     let Some(python) = python() else { return left_out("no Python with pyarrow (LAGGARD_PYTHON names one)") };
     let (tree, folder) = (ProcTree::new(3), tempfile::tempdir().unwrap());
     let dataset = text(folder.path());
-    let recorded = laggard(&["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms", "--for", "500ms"]);
+    let recorded =
+        laggard(&["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms", "--for", "500ms"]);
     assert!(recorded.status.success(), "{}", errors(&recorded));
     let file = folder.path().join(&files(folder.path(), ".disk.parquet")[0]);
     let output = Command::new(python).args(["-c", READ]).arg(file).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
     let said = String::from_utf8(output.stdout).unwrap();
-    let expected = "oss1:sda 1 8 3 4\noss1:sdb 2 16 6 8\noss1:sdc 3 24 9 12\ntimestamp[us, tz=UTC] uint64\n1\n";
+    let expected =
+        "oss1:sda 1 8 3 4\noss1:sdb 2 16 6 8\noss1:sdc 3 24 9 12\ntimestamp[us, tz=UTC] uint64\n1\n";
     assert_eq!(said, expected);
 }
 
 /// Values of two views of one recording: `sadf -d` and ours.
 #[test]
 fn show_says_what_sadf_says_of_the_same_file() {
-    if Command::new("sadf").arg("-V").output().is_err() || !std::path::Path::new("/usr/lib/sysstat/sadc").exists() {
+    if Command::new("sadf").arg("-V").output().is_err()
+        || !std::path::Path::new("/usr/lib/sysstat/sadc").exists()
+    {
         return left_out("no sysstat: install it to compare with sadf");
     }
     let folder = tempfile::tempdir().unwrap();
     let sa = folder.path().join("sa");
-    let sadc = Command::new("/usr/lib/sysstat/sadc").args(["-S", "DISK", "1", "4"]).arg(&sa).output().unwrap();
+    let sadc =
+        Command::new("/usr/lib/sysstat/sadc").args(["-S", "DISK", "1", "4"]).arg(&sa).output().unwrap();
     assert!(sadc.status.success(), "{}", errors(&sadc));
     let dataset = text(&folder.path().join("data")).to_owned();
     let imported = laggard(&["import", text(&sa), "-o", &dataset]);

@@ -1,4 +1,5 @@
 //! Recording, as its users do it.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 
@@ -55,7 +56,18 @@ fn a_recording_of_a_tree_is_sealed_and_shown() {
 fn this_host_can_be_recorded_with_everything_it_has() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = text(folder.path());
-    let output = laggard(&["record", "-o", dataset, "--host", "here", "--every", "100ms", "--for", "600ms", "--loopback"]);
+    let output = laggard(&[
+        "record",
+        "-o",
+        dataset,
+        "--host",
+        "here",
+        "--every",
+        "100ms",
+        "--for",
+        "600ms",
+        "--loopback",
+    ]);
     assert!(output.status.success(), "{}", errors(&output));
     let tables = prints(&["tables", dataset]);
     for table in ["tcp", "recorder"] {
@@ -114,7 +126,8 @@ fn what_was_flushed_survives_kill_9_and_is_sealed_by_the_next_recorder() {
 #[test]
 fn a_source_that_fails_is_told_and_the_others_go_on() {
     let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
-    std::fs::write(tree.0.path().join("diskstats"), "   8 0 sda 1 2\n   8 16 sdb 1 0 8 3 1 0 16 5 0 4 8\n").unwrap();
+    std::fs::write(tree.0.path().join("diskstats"), "   8 0 sda 1 2\n   8 16 sdb 1 0 8 3 1 0 16 5 0 4 8\n")
+        .unwrap();
     let dataset = text(folder.path());
     let output = record(&tree, dataset, &["--for", "400ms"]);
     assert!(output.status.success(), "{}", errors(&output));
@@ -127,7 +140,9 @@ fn a_source_that_fails_is_told_and_the_others_go_on() {
 
 #[test]
 fn a_disk_that_fills_up_stops_the_recorder_and_costs_nothing_that_was_written() {
-    let Some(small) = SmallDisk::mount() else { return support::left_out("mounting a small tmpfs needs root") };
+    let Some(small) = SmallDisk::mount() else {
+        return support::left_out("mounting a small tmpfs needs root");
+    };
     let tree = ProcTree::new(20);
     let dataset = small.0.path().join("data");
     let first = record(&tree, text(&dataset), &["--for", "500ms"]);
@@ -140,7 +155,10 @@ fn a_disk_that_fills_up_stops_the_recorder_and_costs_nothing_that_was_written() 
     std::fs::remove_file(small.0.path().join("ballast")).unwrap();
     assert!(sealed.iter().all(|name| dataset.join(name).exists()));
     assert!(laggard(&["tables", text(&dataset)]).status.success());
-    assert!(record(&tree, text(&dataset), &["--for", "300ms"]).status.success(), "room again, and it goes on");
+    assert!(
+        record(&tree, text(&dataset), &["--for", "300ms"]).status.success(),
+        "room again, and it goes on"
+    );
 }
 
 /// A file system of 2 MiB, gone when this is.
@@ -200,12 +218,14 @@ fn wrong_arguments_are_refused_with_the_next_step() {
 #[test]
 fn progress_is_no_part_of_the_output() {
     let (tree, folder) = (ProcTree::new(1), tempfile::tempdir().unwrap());
-    let mut child = command(&["record", "-o", text(folder.path()), "--procfs", tree.path(), "--for", "200ms"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    let mut child =
+        command(&["record", "-o", text(folder.path()), "--procfs", tree.path(), "--for", "200ms"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+    let lines: Vec<String> =
+        BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
     assert!(child.wait().unwrap().success());
     assert!(lines.is_empty(), "{lines:?}");
 }

@@ -1,4 +1,5 @@
 //! Looking at datasets, as their users do it.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 
@@ -19,7 +20,8 @@ fn counters(every: usize) -> String {
         }
         for disk in ["a", "b"] {
             let reset = disk == "b" && second > 2000;
-            let (reads, read_ms) = if reset { (second - 2000, second - 2000) } else { (reads, read_ms % (1 << 32)) };
+            let (reads, read_ms) =
+                if reset { (second - 2000, second - 2000) } else { (reads, read_ms % (1 << 32)) };
             writeln!(lines, "{},{disk},{reads},{read_ms},0,0", 1_800_000_000 + second).unwrap();
         }
     }
@@ -51,7 +53,13 @@ fn a_recording_shown_every_15_s_equals_one_made_every_15_s_value_for_value() {
             std::fs::write(&csv, counters(every)).unwrap();
             prints(&["import", &csv, "--map", &path("map.toml"), "-o", &dataset]);
             let to = ["--to", "2027-01-15T08:59:45Z"];
-            prints(&[&["show", &dataset, "await", "r_await", "tps", "--every", "15s", "--format", "csv"], &to[..]].concat())
+            prints(
+                &[
+                    &["show", &dataset, "await", "r_await", "tps", "--every", "15s", "--format", "csv"],
+                    &to[..],
+                ]
+                .concat(),
+            )
         })
         .to_vec();
     assert!(shown[0].lines().count() > 400, "{}", shown[0]);
@@ -79,7 +87,10 @@ fn every_format_says_the_same() {
     let folder = small_dataset();
     let dataset = text(&folder.path().join("data")).to_owned();
     insta::assert_snapshot!("table", prints(&["show", &dataset, "await", "tps", "--component", "*:sd[ab]"]));
-    insta::assert_snapshot!("csv", prints(&["show", &dataset, "await", "tps", "--from", "2027-01-15T08:00:03Z", "--format", "csv"]));
+    insta::assert_snapshot!(
+        "csv",
+        prints(&["show", &dataset, "await", "tps", "--from", "2027-01-15T08:00:03Z", "--format", "csv"])
+    );
     insta::assert_snapshot!("json", prints(&["show", &dataset, "await", "--format", "json"]));
     insta::assert_snapshot!("plot", prints(&["show", &dataset, "await", "--format", "plot"]));
     insta::assert_snapshot!("tables", without_sizes(&prints(&["tables", &dataset])));
@@ -90,7 +101,18 @@ fn every_format_says_the_same() {
 
 /// Sizes depend on versions of the libraries.
 fn without_sizes(tables: &str) -> String {
-    tables.lines().map(|line| line.split(" KiB").next().unwrap().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end().to_owned() + "\n").collect()
+    tables
+        .lines()
+        .map(|line| {
+            line.split(" KiB")
+                .next()
+                .unwrap()
+                .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+                .trim_end()
+                .to_owned()
+                + "\n"
+        })
+        .collect()
 }
 
 #[test]
@@ -105,13 +127,22 @@ fn what_cannot_be_shown_is_told_with_the_right_status() {
     assert_eq!(refused(&["show", "/nonexistent", "await"], "no such folder"), Some(2));
     assert_eq!(refused(&["show", &dataset, "speed"], "not a metric; there are tps, rd_sec"), Some(2));
     assert_eq!(refused(&["show", &dataset, "cwnd"], "no component has cwnd"), Some(4));
-    assert_eq!(refused(&["show", &dataset, "await", "--component", "nobody"], "no component has await"), Some(4));
-    assert_eq!(refused(&["show", &dataset, "await", "--from", "2031-01-01"], "no component has await"), Some(4));
+    assert_eq!(
+        refused(&["show", &dataset, "await", "--component", "nobody"], "no component has await"),
+        Some(4)
+    );
+    assert_eq!(
+        refused(&["show", &dataset, "await", "--from", "2031-01-01"], "no component has await"),
+        Some(4)
+    );
     assert_eq!(refused(&["show", &dataset, "await", "--every", "0s"], "longer than no time"), Some(2));
     assert_eq!(refused(&["show", &dataset, "await", "--from", "yesterday"], "is not a time"), Some(2));
     let empty = tempfile::tempdir().unwrap();
     assert_eq!(refused(&["tables", text(empty.path())], "the dataset is empty"), Some(4));
-    assert_eq!(refused(&["cluster", "check", &dataset, "--cluster", "/nonexistent"], "/nonexistent"), Some(2));
+    assert_eq!(
+        refused(&["cluster", "check", &dataset, "--cluster", "/nonexistent"], "/nonexistent"),
+        Some(2)
+    );
 }
 
 #[test]

@@ -34,7 +34,8 @@ pub const STATUS_COMMAND: &str = "gluster volume status all detail --xml";
 /// Makes a cluster file from both outputs; without the second one, bricks have no devices.
 pub fn cluster(info: &str, status: Option<&str>) -> Result<ClusterFile, DiscoverError> {
     let info: Output = parse(info, INFO_COMMAND)?;
-    let devices = status.map(|text| parse(text, STATUS_COMMAND)).transpose()?.map(devices).unwrap_or_default();
+    let devices =
+        status.map(|text| parse(text, STATUS_COMMAND)).transpose()?.map(devices).unwrap_or_default();
     let volumes = info.information.map(|i| i.volumes.volume).unwrap_or_default();
     if volumes.is_empty() {
         return Err(DiscoverError::NoVolume);
@@ -77,7 +78,8 @@ fn attachments(volumes: &[Volume], devices: &BTreeMap<(String, String), String>)
             let Some((host, path)) = brick.place() else { continue };
             let Some(device) = devices.get(&(host.into(), path.into())) else { continue };
             let subvolume = format!("{}-{}", volume.name, number / volume.set_size());
-            let attributes = [("volume", volume.name.clone()), ("subvolume", subvolume), ("brick", path.to_owned())];
+            let attributes =
+                [("volume", volume.name.clone()), ("subvolume", subvolume), ("brick", path.to_owned())];
             rules.extend(rule(&attachment(host, device), Kind::ATTACHMENT, attributes));
         }
     }

@@ -1,5 +1,7 @@
 //! The promises of a dataset, tested from outside.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
 mod samples;
 
 mod concurrency;

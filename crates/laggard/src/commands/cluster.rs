@@ -157,7 +157,11 @@ pub fn recorded(dataset: &Dataset) -> anyhow::Result<Vec<Recorded>> {
         let (host, kind) = (segment.host.clone(), segment.table.kind.clone());
         recorded.push(Recorded { name: host.clone(), kind: Kind::SERVER, host: host.clone() });
         let names = segment.summary()?.components.into_keys();
-        recorded.extend(names.map(|name| Recorded { name: name.to_string(), kind: kind.clone(), host: host.clone() }));
+        recorded.extend(names.map(|name| Recorded {
+            name: name.to_string(),
+            kind: kind.clone(),
+            host: host.clone(),
+        }));
     }
     recorded.sort();
     recorded.dedup();
@@ -168,7 +172,8 @@ fn groups(inventory: &Inventory) -> comfy_table::Table {
     let mut lines = output::table(&["peer group", "members", "judged", "for example"], &[1]);
     for group in &inventory.groups {
         let judged = if group.is_judged() { "yes".into() } else { format!("no: fewer than {FEWEST_PEERS}") };
-        let mut names: Vec<&str> = group.members.iter().map(|&m| inventory.components[m].name.as_str()).collect();
+        let mut names: Vec<&str> =
+            group.members.iter().map(|&m| inventory.components[m].name.as_str()).collect();
         names.sort_by_key(|name| natural(name));
         let example = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         lines.add_row([group.name.clone(), group.members.len().to_string(), judged, example]);
@@ -183,7 +188,13 @@ fn members(inventory: &Inventory) -> comfy_table::Table {
             let c = &inventory.components[member];
             let attributes: Vec<String> = c.attributes.iter().map(|(a, v)| format!("{a}={v}")).collect();
             let kind = c.kind.to_string();
-            lines.add_row([c.name.clone(), kind, c.recorded.clone(), attributes.join(" "), group.name.clone()]);
+            lines.add_row([
+                c.name.clone(),
+                kind,
+                c.recorded.clone(),
+                attributes.join(" "),
+                group.name.clone(),
+            ]);
         }
     }
     lines
@@ -196,10 +207,16 @@ fn remarks(inventory: &Inventory) -> Vec<String> {
         reason => format!("ignored: {name} ({reason})"),
     });
     let unruled = inventory.unruled.iter().map(|&c| {
-        format!("orphan: {} fits no [[component]] rule: add one, or an [[ignore]]", inventory.components[c].recorded)
+        format!(
+            "orphan: {} fits no [[component]] rule: add one, or an [[ignore]]",
+            inventory.components[c].recorded
+        )
     });
     let unmatched = inventory.unmatched.iter().map(|u| {
-        format!("orphan: [[{}]] {:?} fits nothing recorded: is it misspelt, or was its host not recorded?", u.section, u.pattern)
+        format!(
+            "orphan: [[{}]] {:?} fits nothing recorded: is it misspelt, or was its host not recorded?",
+            u.section, u.pattern
+        )
     });
     ignored.chain(unruled).chain(unmatched).collect()
 }

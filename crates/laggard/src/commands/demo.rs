@@ -37,7 +37,8 @@ fn typed<A: Args>(words: &[&str]) -> anyhow::Result<A> {
 
 impl Demo {
     pub fn run(self) -> Outcome {
-        let temporary = self.out.is_none().then(tempfile::tempdir).transpose().context("a temporary folder")?;
+        let temporary =
+            self.out.is_none().then(tempfile::tempdir).transpose().context("a temporary folder")?;
         let folder = self.out.as_deref().or(temporary.as_ref().map(tempfile::TempDir::path));
         let folder = folder.expect("one of both is there").to_owned();
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -55,7 +56,9 @@ impl Demo {
                 tell(error);
             }
         }
-        tell("That was this host. `laggard record -o DATASET` on every server, and the peers can be compared.");
+        tell(
+            "That was this host. `laggard record -o DATASET` on every server, and the peers can be compared.",
+        );
         Ok(crate::failure::Done::Well)
     }
 }

@@ -73,7 +73,8 @@ impl Import {
             all_notes: self.notes,
         };
         let count = |bytes: u64| work.bar.inc(bytes);
-        let options = Options { format: self.format, host: self.host.clone(), map: mapping, progress: Some(&count) };
+        let options =
+            Options { format: self.format, host: self.host.clone(), map: mapping, progress: Some(&count) };
         paths.par_iter().for_each(|path| work.import(path, &options));
         work.finish(&self.out)
     }
@@ -133,7 +134,11 @@ impl Work {
         }
         if outcome.notes.len() > shown {
             let more = outcome.notes.len() - shown;
-            self.tell(format_args!("{}: {} more (--notes tells all)", outcome.name, output::count(more as u64, "note")));
+            self.tell(format_args!(
+                "{}: {} more (--notes tells all)",
+                outcome.name,
+                output::count(more as u64, "note")
+            ));
         }
         let mut tally = self.tally();
         tally.rows += outcome.rows;
@@ -141,7 +146,11 @@ impl Work {
             Ok(()) => tally.read += 1,
             Err(error) => {
                 tally.failed += 1;
-                let kept = if outcome.rows > 0 { format!("; {} before it kept", output::count(outcome.rows, "row")) } else { String::new() };
+                let kept = if outcome.rows > 0 {
+                    format!("; {} before it kept", output::count(outcome.rows, "row"))
+                } else {
+                    String::new()
+                };
                 self.tell(format_args!("{}: {error}{kept}", outcome.name));
             }
         }

@@ -95,7 +95,8 @@ impl Record {
         let schedule = Schedule::new(self.every)?;
         let sampler = Sampler::new(self.options(&host)?).map_err(|error| Lacking(error.to_string()))?;
         let limits = Limits { flush: self.flush, keep: self.keep, keep_bytes: self.keep_bytes };
-        Recording::start(&self.out, self.origin(&host), sampler, schedule, limits)?.run(self.duration, self.quiet)
+        Recording::start(&self.out, self.origin(&host), sampler, schedule, limits)?
+            .run(self.duration, self.quiet)
     }
 
     fn host_name(&self) -> anyhow::Result<String> {
@@ -137,9 +138,14 @@ impl Record {
 impl Summary {
     fn tell(&self, out: &std::path::Path) {
         let ticks = output::count(self.clock.ticks, "sample");
-        let missed = if self.clock.missed > 0 { format!(", {} missed", self.clock.missed) } else { String::new() };
+        let missed =
+            if self.clock.missed > 0 { format!(", {} missed", self.clock.missed) } else { String::new() };
         let components = output::count(self.components as u64, "component");
-        tell(format_args!("{}: {ticks} of {components}{missed}, {}", out.display(), output::bytes(self.bytes)));
+        tell(format_args!(
+            "{}: {ticks} of {components}{missed}, {}",
+            out.display(),
+            output::bytes(self.bytes)
+        ));
         tell(format_args!("next: laggard tables {0}; laggard show {0} await", out.display()));
     }
 }

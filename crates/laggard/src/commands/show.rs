@@ -57,7 +57,8 @@ impl Show {
         if self.metric.is_empty() {
             return tables::overview(&dataset, false);
         }
-        let wanted = |name: &str| self.component.is_empty() || self.component.iter().any(|g| g.is_match(name));
+        let wanted =
+            |name: &str| self.component.is_empty() || self.component.iter().any(|g| g.is_match(name));
         let tables: Vec<&str> = self.metric.iter().map(|m| m.table).collect();
         let mut tabulator = Tabulator::new(&dataset, &tables, &wanted)?;
         let grids = self.grids(&tabulator)?;
@@ -96,7 +97,11 @@ impl Show {
 
     fn nothing(&self) -> TooPoor {
         let names: Vec<&str> = self.metric.iter().map(|m| m.name).collect();
-        TooPoor(format!("{}: no component has {} there: see `laggard tables`", self.dataset, names.join(", ")))
+        TooPoor(format!(
+            "{}: no component has {} there: see `laggard tables`",
+            self.dataset,
+            names.join(", ")
+        ))
     }
 
     fn shown(&self, tabulator: &mut Tabulator, grid: Grid) -> Shown {

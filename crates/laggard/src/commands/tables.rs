@@ -61,7 +61,10 @@ pub fn open(location: &str) -> anyhow::Result<Dataset> {
 pub fn overview(dataset: &Dataset, components: bool) -> Outcome {
     let (tables, problems) = contents(dataset)?;
     if tables.is_empty() && problems == 0 {
-        return Err(TooPoor("the dataset is empty: fill it with `laggard record` or `laggard import`".into()).into());
+        return Err(TooPoor(
+            "the dataset is empty: fill it with `laggard record` or `laggard import`".into(),
+        )
+        .into());
     }
     if components {
         output::print(&component_lines(&tables))?;
@@ -208,11 +211,14 @@ impl Account {
 fn gaps(instants: &BTreeSet<i64>, every: Span) -> Vec<Gap> {
     let neighbours = instants.iter().zip(instants.iter().skip(1));
     let apart = neighbours.filter(|(from, to)| *to - *from >= 2 * every.micros());
-    apart.map(|(&from, &to)| Gap { from: Timestamp::from_micros(from), to: Timestamp::from_micros(to) }).collect()
+    apart
+        .map(|(&from, &to)| Gap { from: Timestamp::from_micros(from), to: Timestamp::from_micros(to) })
+        .collect()
 }
 
 fn table_lines(tables: &[Contents]) -> comfy_table::Table {
-    let heading = ["host", "table", "every", "first", "last", "components", "samples", "missing", "gaps", "size", ""];
+    let heading =
+        ["host", "table", "every", "first", "last", "components", "samples", "missing", "gaps", "size", ""];
     let mut lines = output::table(&heading, &[5, 6, 7, 8, 9]);
     for t in tables {
         lines.add_row([

@@ -85,18 +85,26 @@ impl ProcTree {
             let letter = char::from(b'a' + disk as u8);
             diskstats += &format!(
                 "   8 {:7} sd{letter} {n} 0 {} {} {n} 0 {} {} 0 {} {} 0 0 0 0 0 0\n",
-                disk * 16, n * 8, n * 3, n * 16, n * 5, n * 4, n * 8
+                disk * 16,
+                n * 8,
+                n * 3,
+                n * 16,
+                n * 5,
+                n * 4,
+                n * 8
             );
         }
         let net = format!(
             "Inter-|   Receive                                                |  Transmit\n \
              face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n  \
              eth0: {} {scale} 0 0 0 0 0 0 {} {scale} 0 0 0 0 0 0\n",
-            scale * 1500, scale * 64
+            scale * 1500,
+            scale * 64
         );
         std::fs::write(self.0.path().join("diskstats"), diskstats).unwrap();
         std::fs::write(self.0.path().join("net/dev"), net).unwrap();
-        let pressure = format!("some avg10=0 avg60=0 avg300=0 total={scale}\nfull avg10=0 avg60=0 avg300=0 total=0\n");
+        let pressure =
+            format!("some avg10=0 avg60=0 avg300=0 total={scale}\nfull avg10=0 avg60=0 avg300=0 total=0\n");
         for kind in ["io", "memory", "cpu"] {
             std::fs::write(self.0.path().join("pressure").join(kind), &pressure).unwrap();
         }
