@@ -37,15 +37,14 @@ pub(crate) fn arrow_schema(table: &Schema, origin: &Origin) -> SchemaRef {
     let mut fields = vec![
         Field::new(TIME, DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), false),
         Field::new(UPTIME, DataType::Int64, true),
-        Field::new(COMPONENT, component_type(), false),
+        Field::new(
+            COMPONENT,
+            DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+            false,
+        ),
     ];
     fields.extend(table.columns.iter().map(|column| Field::new(column.name, value.clone(), true)));
     Arc::new(arrow_schema::Schema::new_with_metadata(fields, origin.metadata(table.name)))
-}
-
-/// The type of the column of component names.
-pub(crate) fn component_type() -> DataType {
-    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
 /// Numbers the component names of one file, so that a batch carries numbers and only new names are written.

@@ -12,20 +12,16 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
-use arrow_ipc::{CompressionType, Message, MessageHeader, MetadataVersion, root_as_message};
-use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use arrow_ipc::{Message, MessageHeader, MetadataVersion, root_as_message};
+use arrow_schema::{DataType, SchemaRef};
 
-use crate::columns::component_type;
+use crate::soundness::{check_names, check_rows, check_schema};
 
 const CONTINUATION: [u8; 4] = [0xff; 4];
 /// Far beyond the description of any message.
 const MAX_DESCRIPTION: usize = 1 << 20;
 /// Far beyond the content of any message.
 const MAX_BODY: u64 = 1 << 28;
-/// Far beyond the rows of any message.
-const MAX_ROWS: i64 = 1 << 20;
-/// Far beyond the names of any message, in bytes.
-const MAX_NAMES: i64 = 1 << 26;
 
 /// How a tail ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,10 +156,8 @@ impl<R: Read> Frames<R> {
     fn take_schema(&mut self, raw: &Raw) -> Result<(), String> {
         let message = message(&raw.description)?;
         let schema = message.header_as_schema().ok_or("expected a schema")?;
+        check_schema(schema)?;
         let schema = guarded(|| Ok::<_, String>(arrow_ipc::convert::fb_to_schema(schema)))?;
-        for field in schema.fields() {
-            check_type(field.data_type()).map_err(|what| format!("column {}: {what}", field.name()))?;
-        }
         self.schema = Some(Arc::new(schema));
         Ok(())
     }
@@ -171,7 +165,7 @@ impl<R: Read> Frames<R> {
     fn take_names(&mut self, raw: &Raw, schema: &SchemaRef) -> Result<(), String> {
         let message = message(&raw.description)?;
         let batch = message.header_as_dictionary_batch().ok_or("expected names")?;
-        check_batch(batch.data().ok_or("expected names")?, 1, 3, MAX_NAMES, &raw.body)?;
+        check_names(batch.data().ok_or("expected names")?, &raw.body)?;
         let mut dictionaries = HashMap::clone(&self.dictionaries);
         let read = || read_dictionary(&raw.body, batch, schema, &mut dictionaries, &message.version());
         guarded(AssertUnwindSafe(read))?;
@@ -182,9 +176,8 @@ impl<R: Read> Frames<R> {
     fn rows(&self, raw: Raw, schema: SchemaRef) -> Result<Frame, String> {
         let message = message(&raw.description)?;
         let batch = message.header_as_record_batch().ok_or("expected rows")?;
-        let columns = schema.fields().len();
-        check_batch(batch, columns, 2 * columns, 8 * batch.length() + 64, &raw.body)?;
-        let rows = usize::try_from(batch.length()).map_err(|_| "expected a number of rows")?;
+        let widths: Vec<usize> = schema.fields().iter().map(|field| width(field.data_type())).collect();
+        let rows = check_rows(batch, &widths, &raw.body)?;
         let (dictionaries, offset) = (self.dictionaries.clone(), self.whole + 8);
         let (description, body) = (raw.description.len(), raw.body.len());
         Ok(Frame { bytes: raw, place: Place { offset, description, body, schema, dictionaries, rows } })
@@ -282,6 +275,11 @@ impl Place {
     }
 }
 
+/// How many bytes a value of a column takes.
+fn width(data_type: &DataType) -> usize {
+    if matches!(data_type, DataType::Dictionary(_, _)) { 4 } else { 8 }
+}
+
 /// Runs foreign decoding. What it is given was checked, but the decoder asserts more than it documents, and
 /// a recorder or reader must outlive any file: a panic counts as damage.
 pub(crate) fn guarded<T, E: std::fmt::Display>(
@@ -299,67 +297,4 @@ fn message(description: &[u8]) -> Result<Message<'_>, String> {
         MetadataVersion::V5 => Ok(message),
         other => Err(format!("expected Arrow metadata V5, found {other:?}")),
     }
-}
-
-/// Only columns of one number a row: so that every column is known to have two buffers.
-fn check_type(data_type: &DataType) -> Result<(), String> {
-    match data_type {
-        DataType::Int64 | DataType::UInt64 | DataType::Float64 => Ok(()),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => Ok(()),
-        other if *other == component_type() => Ok(()),
-        other => Err(format!("expected 64-bit numbers or names, found {other}")),
-    }
-}
-
-/// Checks all that the decoder takes for granted: counts, places and sizes of buffers.
-fn check_batch(
-    batch: arrow_ipc::RecordBatch<'_>,
-    columns: usize,
-    buffers: usize,
-    max_size: i64,
-    body: &[u8],
-) -> Result<(), String> {
-    let wrong = |what: &str| Err(format!("expected another {what} in a message"));
-    if !(0..=MAX_ROWS).contains(&batch.length()) {
-        return wrong("number of rows");
-    }
-    if batch.variadicBufferCounts().is_some_and(|counts| !counts.is_empty()) {
-        return wrong("kind of column");
-    }
-    match batch.nodes() {
-        Some(nodes) if nodes.len() == columns => {
-            let sane = |n: &arrow_ipc::FieldNode| {
-                n.length() == batch.length() && (0..=n.length()).contains(&n.null_count())
-            };
-            if !nodes.iter().all(sane) {
-                return wrong("length of a column");
-            }
-        }
-        _ => return wrong("number of columns"),
-    }
-    let is_compressed = match batch.compression().map(|c| c.codec()) {
-        None => false,
-        Some(CompressionType::ZSTD) => true,
-        Some(_) => return wrong("compression"),
-    };
-    match batch.buffers() {
-        Some(all) if all.len() == buffers => {
-            let sane = |buffer: &arrow_ipc::Buffer| is_within(buffer, body, is_compressed, max_size);
-            if all.iter().all(sane) { Ok(()) } else { wrong("size of a buffer") }
-        }
-        _ => wrong("number of buffers"),
-    }
-}
-
-fn is_within(buffer: &arrow_ipc::Buffer, body: &[u8], is_compressed: bool, max_size: i64) -> bool {
-    let (Ok(offset), Ok(length)) = (usize::try_from(buffer.offset()), usize::try_from(buffer.length()))
-    else {
-        return false;
-    };
-    let Some(bytes) = offset.checked_add(length).and_then(|end| body.get(offset..end)) else { return false };
-    if !is_compressed || bytes.is_empty() {
-        return true;
-    }
-    let Some(size) = bytes.first_chunk::<8>() else { return false };
-    (-1..=max_size).contains(&i64::from_le_bytes(*size))
 }

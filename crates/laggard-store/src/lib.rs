@@ -15,6 +15,7 @@ pub mod origin;
 mod columns;
 mod frame;
 mod message;
+mod soundness;
 mod tail;
 
 mod group;

@@ -188,14 +188,11 @@ impl Writer for Json {
 
 impl Json {
     fn separate(&mut self) -> io::Result<()> {
-        match std::mem::replace(&mut self.begun, true) {
-            true => write!(self.out, ",\n"),
-            false => write!(
-                self.out,
-                "{{\"schema\":\"laggard.show/1\",\"every\":\"{}\",\"series\":[\n",
-                self.every
-            ),
+        if std::mem::replace(&mut self.begun, true) {
+            return writeln!(self.out, ",");
         }
+        let every = self.every;
+        writeln!(self.out, r#"{{"schema":"laggard.show/1","every":"{every}","series":["#)
     }
 }
 

@@ -112,7 +112,7 @@ impl Record {
     }
 
     fn options(&self, host: &str) -> anyhow::Result<Options> {
-        let is_live = self.procfs == PathBuf::from("/proc");
+        let is_live = self.procfs == *"/proc";
         let filter = Filter { ports: self.ports.clone(), peers: self.peers.clone(), loopback: self.loopback };
         let bounds = Bounds { sockets: self.sockets, ..Bounds::default() };
         Ok(Options {
