@@ -189,6 +189,40 @@ impl Drop for SmallDisk {
 }
 
 #[test]
+fn the_interfaces_of_a_network_namespace_are_recorded() {
+    let Some(namespace) = Namespace::add() else { return support::left_out("a network namespace needs root and ip") };
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = text(folder.path());
+    let arguments = ["record", "-o", dataset, "--every", "100ms", "--for", "500ms", "--interfaces", "*"];
+    let output = laggard(&[&arguments[..], &["--netns", &namespace.0, "--host", "oss1"]].concat());
+    assert!(output.status.success(), "{}", errors(&output));
+    let components = prints(&["tables", dataset, "--components"]);
+    assert!(components.contains("oss1/inside"), "{components}");
+}
+
+/// A network namespace with one pair of interfaces, gone when this is.
+struct Namespace(String);
+
+impl Namespace {
+    fn add() -> Option<Namespace> {
+        let name = format!("laggard-test-{}", std::process::id());
+        let ip = |words: &[&str]| {
+            let status = std::process::Command::new("ip").args(words).stderr(Stdio::null()).status();
+            status.is_ok_and(|status| status.success())
+        };
+        let namespace = ip(&["netns", "add", &name]).then(|| Namespace(name.clone()))?;
+        let linked = ip(&["-n", &name, "link", "add", "inside", "type", "veth", "peer", "name", "other"]);
+        (linked && ip(&["-n", &name, "link", "set", "inside", "up"])).then_some(namespace)
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("ip").args(["netns", "delete", &self.0]).status();
+    }
+}
+
+#[test]
 fn old_sealed_files_go_when_only_so_many_bytes_are_kept() {
     let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
     let dataset = text(folder.path());
