@@ -47,6 +47,11 @@ pub(crate) fn arrow_schema(table: &Schema, origin: &Origin) -> SchemaRef {
     Arc::new(arrow_schema::Schema::new_with_metadata(fields, origin.metadata(table.name)))
 }
 
+/// The type of the column of component names.
+pub(crate) fn component_type() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
 /// Numbers the component names of one file, so that a batch carries numbers and only new names are written.
 #[derive(Debug)]
 pub(crate) struct Names {

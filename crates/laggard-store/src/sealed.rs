@@ -1,6 +1,6 @@
 //! Reading a sealed file: only the row groups, pages and columns that are wanted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufReader, Read};
 use std::ops::{ControlFlow, Range};
 use std::panic::AssertUnwindSafe;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
+use arrow_schema::{Field, Schema};
 use bytes::{Buf, Bytes};
 use laggard_core::model::time::Timestamp;
 use parquet::arrow::ProjectionMask;
@@ -17,11 +18,11 @@ use parquet::arrow::arrow_reader::{
     RowSelection,
 };
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{PageIndexPolicy, RowGroupMetaData};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::statistics::Statistics;
 
-use crate::columns::{COMPONENT, TIME, UPTIME};
+use crate::columns::{COMPONENT, TIME, UPTIME, component_type};
 use crate::error::StoreError;
 use crate::frame::guarded;
 use crate::live::filtered;
@@ -96,11 +97,10 @@ impl<'a> SealedFile<'a> {
     fn open(segment: &'a Segment, source: Source, with_pages: bool) -> Result<Self, StoreError> {
         let path = segment.path();
         let policy = if with_pages { PageIndexPolicy::Optional } else { PageIndexPolicy::Skip };
-        let options = ArrowReaderOptions::new().with_page_index_policy(policy);
         let chunks = Chunks::new(source.clone());
-        let metadata = guarded(AssertUnwindSafe(|| ArrowReaderMetadata::load(&chunks, options)))
+        let metadata = guarded(AssertUnwindSafe(|| load(&chunks, policy)))
             .map_err(|what| StoreError::broken(&path, format!("expected a Parquet file: {what}")))?;
-        let origin = Origin::read(metadata.schema().metadata(), &path)?;
+        let origin = Origin::read(&key_values(metadata.metadata()), &path)?;
         Ok(SealedFile { segment, source, metadata, origin })
     }
 
@@ -204,6 +204,24 @@ impl<'a> SealedFile<'a> {
     fn broken(&self, what: String) -> StoreError {
         StoreError::broken(self.segment.path(), what)
     }
+}
+
+/// Reads what a file says of its columns. They are told by their Parquet types: the Arrow schema that is in the
+/// file too says nothing more, and its decoder panics when it is damaged.
+fn load(chunks: &Chunks, policy: PageIndexPolicy) -> Result<ArrowReaderMetadata, ParquetError> {
+    let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true).with_page_index_policy(policy);
+    let metadata = ArrowReaderMetadata::load(chunks, plain)?;
+    let with_names = metadata.schema().fields().iter().map(|field| match field.name().as_str() {
+        COMPONENT => Arc::new(Field::clone(field).with_data_type(component_type())),
+        _ => field.clone(),
+    });
+    let schema = Arc::new(Schema::new(with_names.collect::<Vec<_>>()));
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), ArrowReaderOptions::new().with_schema(schema))
+}
+
+fn key_values(metadata: &ParquetMetaData) -> HashMap<String, String> {
+    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect()
 }
 
 /// Where a column lies. Unlike the library's own, this does not take the file's word for non-negative.

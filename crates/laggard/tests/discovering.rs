@@ -16,7 +16,16 @@ fn fixture(name: &str) -> String {
 fn saved_outputs_of_gluster_become_a_cluster_file() {
     let folder = tempfile::tempdir().unwrap();
     let out = text(&folder.path().join("cluster.toml")).to_owned();
-    prints(&["cluster", "discover", "--info", &fixture("info.xml"), "--status", &fixture("status.xml"), "-o", &out]);
+    prints(&[
+        "cluster",
+        "discover",
+        "--info",
+        &fixture("info.xml"),
+        "--status",
+        &fixture("status.xml"),
+        "-o",
+        &out,
+    ]);
     let written = std::fs::read_to_string(&out).unwrap();
     assert!(written.contains("match = \"s2:sdb\"") && written.contains("subvolume = \"v0-1\""), "{written}");
 }
@@ -62,12 +71,22 @@ gluster volume start v0 >/dev/null
 #[test]
 fn a_real_gluster_volume_is_discovered_with_its_devices() {
     let is_root = rustix::process::geteuid().is_root();
-    if !is_root || !["/usr/sbin/glusterd", "/usr/sbin/mkfs.ext4"].iter().all(|tool| Path::new(tool).exists()) {
+    if !is_root || !["/usr/sbin/glusterd", "/usr/sbin/mkfs.ext4"].iter().all(|tool| Path::new(tool).exists())
+    {
         return left_out("a real volume needs root, glusterfs-server and e2fsprogs");
     }
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new("unshare")
-        .args(["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"])
+        .args([
+            "--mount",
+            "--net",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+            "--propagation",
+            "private",
+        ])
         .args(["bash", "-c", GLUSTER, "gluster", text(folder.path()), env!("CARGO_BIN_EXE_laggard")])
         .stdin(std::process::Stdio::null())
         .output()

@@ -190,7 +190,9 @@ impl Drop for SmallDisk {
 
 #[test]
 fn the_interfaces_of_a_network_namespace_are_recorded() {
-    let Some(namespace) = Namespace::add() else { return support::left_out("a network namespace needs root and ip") };
+    let Some(namespace) = Namespace::add() else {
+        return support::left_out("a network namespace needs root and ip");
+    };
     let folder = tempfile::tempdir().unwrap();
     let dataset = text(folder.path());
     let arguments = ["record", "-o", dataset, "--every", "100ms", "--for", "500ms", "--interfaces", "*"];

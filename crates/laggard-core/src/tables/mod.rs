@@ -8,6 +8,7 @@
 
 pub mod collect;
 pub mod counters;
+pub mod coverage;
 pub mod grid;
 pub mod rates;
 

@@ -1,6 +1,6 @@
 //! `laggard tables`: what is in a dataset.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -8,7 +8,9 @@ use anyhow::Context;
 use clap::Args;
 use laggard_core::model::component::Kind;
 use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::tables::coverage::Coverage;
 use laggard_store::dataset::Dataset;
+use laggard_store::error::StoreError;
 use laggard_store::name::State;
 use laggard_store::segment::Segment;
 use laggard_store::selection::{Selection, Wanted};
@@ -91,14 +93,15 @@ struct Contents {
     samples: u64,
     /// Instants at which none was.
     missing: u64,
-    gaps: Vec<Gap>,
+    gaps: Vec<Missing>,
     bytes: u64,
     live: bool,
     components: BTreeMap<String, Rows>,
 }
 
+/// A time without samples, between two with.
 #[derive(Debug, Serialize)]
-struct Gap {
+struct Missing {
     from: Timestamp,
     to: Timestamp,
 }
@@ -128,7 +131,7 @@ fn contents(dataset: &Dataset) -> anyhow::Result<(Vec<Contents>, usize)> {
     }
     let mut tables = Vec::new();
     for segments in groups.into_values() {
-        let mut account = Account::default();
+        let mut account = Account::new(&segments);
         for segment in &segments {
             if let Err(error) = account.add(segment) {
                 tell(error);
@@ -142,29 +145,25 @@ fn contents(dataset: &Dataset) -> anyhow::Result<(Vec<Contents>, usize)> {
 }
 
 /// Adds up the segments of one host and table.
-#[derive(Default)]
 struct Account {
     rows: u64,
-    instants: BTreeSet<i64>,
+    coverage: Coverage,
     components: BTreeMap<Arc<str>, Rows>,
-    every: Option<Span>,
+    every: Span,
 }
 
 impl Account {
-    fn add(&mut self, segment: &Segment) -> Result<(), laggard_store::error::StoreError> {
-        let every = interval(segment);
-        self.every = self.every.max(Some(every));
+    fn new(segments: &[Segment]) -> Account {
+        let every = segments.iter().map(interval).max().unwrap_or(Span::SECOND);
+        Account { rows: 0, coverage: Coverage::new(every), components: BTreeMap::new(), every }
+    }
+
+    fn add(&mut self, segment: &Segment) -> Result<(), StoreError> {
         let wanted = Wanted { table: segment.table, columns: Some(Vec::new()) };
         let keys = Selection { tables: vec![wanted], ..Selection::default() };
         let _ = segment.scan(&keys, &mut |_, piece| {
             self.rows += piece.len() as u64;
-            let mut last = None;
-            for &time in piece.time() {
-                let instant = Timestamp::from_micros(time).nearest(every).micros();
-                if last.replace(instant) != Some(instant) {
-                    self.instants.insert(instant);
-                }
-            }
+            self.coverage.add(piece.time());
             for (number, rows) in piece.runs() {
                 self.add_run(&piece.names()[number as usize], &piece.time()[rows]);
             }
@@ -183,37 +182,26 @@ impl Account {
     }
 
     fn contents(self, segments: &[Segment]) -> Option<Contents> {
-        let every = self.every?;
         let first = self.components.values().map(|c| c.first).min()?;
         let last = self.components.values().map(|c| c.last).max()?;
         // The recorder accounts for itself when there is something to say.
         let is_regular = segments[0].table.kind != Kind::RECORDER;
-        let gaps = if is_regular { gaps(&self.instants, every) } else { Vec::new() };
-        let missing = gaps.iter().map(|g| (g.to - g.from).micros() / every.micros() - 1).sum::<i64>();
+        let gaps = if is_regular { self.coverage.gaps() } else { Vec::new() };
         Some(Contents {
             host: segments[0].host.clone(),
             table: segments[0].table.name,
-            every,
+            every: self.every,
             first,
             last,
             rows: self.rows,
-            samples: self.instants.len() as u64,
-            missing: missing.unsigned_abs(),
-            gaps,
+            samples: self.coverage.samples(),
+            missing: gaps.iter().map(|gap| self.coverage.missing(*gap)).sum(),
+            gaps: gaps.iter().map(|gap| Missing { from: gap.from, to: gap.to }).collect(),
             bytes: segments.iter().map(|s| s.bytes).sum(),
             live: segments.iter().any(|s| s.state == State::Live),
             components: self.components.into_iter().map(|(name, rows)| (name.to_string(), rows)).collect(),
         })
     }
-}
-
-/// Neighbouring instants with at least one missing in between.
-fn gaps(instants: &BTreeSet<i64>, every: Span) -> Vec<Gap> {
-    let neighbours = instants.iter().zip(instants.iter().skip(1));
-    let apart = neighbours.filter(|(from, to)| *to - *from >= 2 * every.micros());
-    apart
-        .map(|(&from, &to)| Gap { from: Timestamp::from_micros(from), to: Timestamp::from_micros(to) })
-        .collect()
 }
 
 fn table_lines(tables: &[Contents]) -> comfy_table::Table {
@@ -239,7 +227,7 @@ fn table_lines(tables: &[Contents]) -> comfy_table::Table {
 }
 
 /// `2, longest 1m30s`.
-fn longest(gaps: &[Gap]) -> String {
+fn longest(gaps: &[Missing]) -> String {
     match gaps.iter().map(|g| g.to - g.from).max() {
         None => "none".into(),
         Some(longest) => format!("{}, longest {longest}", gaps.len()),
@@ -261,17 +249,4 @@ fn component_lines(tables: &[Contents]) -> comfy_table::Table {
 
 fn whole_second(time: Timestamp) -> String {
     time.floor(Span::SECOND).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gap_is_where_an_instant_is_missing() {
-        let instants = BTreeSet::from([0, 1_000_000, 4_000_000, 5_000_000]);
-        let gaps = gaps(&instants, Span::SECOND);
-        assert_eq!(gaps.len(), 1);
-        assert_eq!(longest(&gaps), "1, longest 3s");
-    }
 }

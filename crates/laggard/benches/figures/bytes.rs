@@ -1,0 +1,29 @@
+//! Sizes, in files and for people.
+
+use std::path::Path;
+
+use anyhow::Context;
+
+pub const MIB: f64 = (1 << 20) as f64;
+
+/// `12.3 MiB`.
+pub fn shown(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / MIB)
+}
+
+/// How long a file is.
+pub fn of_file(path: &Path) -> anyhow::Result<u64> {
+    Ok(path.metadata().with_context(|| path.display().to_string())?.len())
+}
+
+/// How long all files of a folder are that end in `ending`.
+pub fn of_folder(folder: &Path, ending: &str) -> anyhow::Result<u64> {
+    let mut total = 0;
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(ending) {
+            total += of_file(&path)?;
+        }
+    }
+    Ok(total)
+}

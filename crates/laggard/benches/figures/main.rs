@@ -1,0 +1,53 @@
+//! The figures of docs/figures.md, each measured against its peer in one run.
+//!
+//! `cargo bench -p laggard --bench figures -- [record|size|import|read]...` (without a word: all of them).
+//! `LAGGARD_FIGURES_SCALE=0.01` takes a hundredth of the samples: to try it out, not to quote.
+
+#![allow(clippy::print_stdout, reason = "a bench speaks to its user")]
+
+mod bytes;
+mod connections;
+mod day;
+mod disks;
+mod import;
+mod machine;
+mod outcome;
+mod process;
+mod random;
+mod read;
+mod record;
+mod sa_file;
+mod scale;
+mod size;
+mod tables;
+mod tools;
+
+use outcome::Outcome;
+use scale::Scale;
+
+type Measure = fn(Scale) -> anyhow::Result<Outcome>;
+
+const FIGURES: [(&str, Measure); 4] =
+    [("record", record::measure), ("size", size::measure), ("import", import::measure), ("read", read::measure)];
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if !arguments.iter().any(|a| a == "--bench") {
+        println!("figures take minutes: run them with `cargo bench`, not with `cargo test`");
+        return Ok(());
+    }
+    let wanted: Vec<&str> = arguments.iter().map(String::as_str).filter(|a| !a.starts_with('-')).collect();
+    if let Some(stranger) = wanted.iter().find(|word| FIGURES.iter().all(|(name, _)| name != *word)) {
+        anyhow::bail!("{stranger:?}: expected record, size, import or read");
+    }
+    let scale = Scale::from_environment()?;
+    println!("{}\n{scale}", machine::described());
+    for (name, measure) in FIGURES.iter().filter(|(name, _)| wanted.is_empty() || wanted.contains(name)) {
+        println!("\n### {name}\n");
+        match measure(scale) {
+            Ok(outcome) => println!("{outcome}"),
+            Err(error) => println!("not measured: {error:#}"),
+        }
+    }
+    Ok(())
+}

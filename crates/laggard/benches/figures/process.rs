@@ -1,0 +1,96 @@
+//! What a program costs: time, processor time, memory.
+
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use nix::sys::resource::{UsageWho, getrusage};
+
+/// What a program took from its start to its end.
+#[derive(Clone, Copy)]
+pub struct Spent {
+    pub wall: Duration,
+    /// Of all its threads, in user and kernel mode.
+    pub cpu: Duration,
+    /// Most resident memory at any time, to within what [`LOOK_EVERY`] lets pass.
+    pub peak_bytes: u64,
+}
+
+/// A program under way. It is ended when this is dropped.
+pub struct Running {
+    name: String,
+    child: Child,
+    began: Instant,
+    watcher: Option<JoinHandle<u64>>,
+}
+
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Starts a program with nothing to read, whose output nobody sees.
+pub fn start(command: &mut Command) -> anyhow::Result<Running> {
+    start_to(command, Stdio::null())
+}
+
+/// Starts a program whose output goes somewhere.
+pub fn start_to(command: &mut Command, output: Stdio) -> anyhow::Result<Running> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let began = Instant::now();
+    let child = command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null()).spawn();
+    let child = child.with_context(|| name.clone())?;
+    let pid = child.id();
+    let watcher = Some(std::thread::spawn(move || watch(pid)));
+    Ok(Running { name, child, began, watcher })
+}
+
+/// Runs a program to its end.
+pub fn run(command: &mut Command) -> anyhow::Result<Spent> {
+    start(command)?.finish()
+}
+
+impl Running {
+    /// Waits for its end. Nothing else may be waited for at the same time: children are accounted together.
+    pub fn finish(mut self) -> anyhow::Result<Spent> {
+        let watcher = self.watcher.take().context("a program ends once")?;
+        let peak_bytes = watcher.join().map_err(|_| anyhow::anyhow!("the watcher of {} failed", self.name))?;
+        let wall = self.began.elapsed();
+        let before = cpu_of_children()?;
+        let status = self.child.wait()?;
+        anyhow::ensure!(status.success(), "{}: {status}", self.name);
+        Ok(Spent { wall, cpu: cpu_of_children()? - before, peak_bytes })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Looks at a process until it has ended; gives its most resident memory. A process that has ended and was not
+/// waited for has no memory, but still its number.
+fn watch(pid: u32) -> u64 {
+    let mut most = 0;
+    while let Some(bytes) = peak_memory(pid) {
+        most = bytes;
+        std::thread::sleep(LOOK_EVERY);
+    }
+    most
+}
+
+fn peak_memory(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// Processor time of the children that were waited for.
+fn cpu_of_children() -> anyhow::Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = |time: nix::sys::time::TimeVal| {
+        Duration::new(time.tv_sec().unsigned_abs(), 1000 * time.tv_usec().unsigned_abs() as u32)
+    };
+    Ok(micros(usage.user_time()) + micros(usage.system_time()))
+}

@@ -1,0 +1,48 @@
+//! Numbers that look random and are the same in every run.
+
+/// A generator (splitmix64).
+pub struct Random(u64);
+
+impl Random {
+    /// The same seed gives the same numbers.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 up to 1.
+    pub fn share(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// From `low` up to `high`.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.share()
+    }
+
+    /// From `low` up to `high`, as many in each decade.
+    pub fn magnitude(&mut self, low: f64, high: f64) -> f64 {
+        self.between(low.ln(), high.ln()).exp()
+    }
+
+    /// How many of independent events of that mean number happen.
+    pub fn count(&mut self, mean: f64) -> u64 {
+        if mean > 16.0 {
+            // Four even shares together are nearly a bell; its width is that of the count.
+            let bell = (0..4).map(|_| self.share()).sum::<f64>() - 2.0;
+            return (mean + bell * (3.0 * mean).sqrt()).round().max(0.0) as u64;
+        }
+        let (floor, mut product, mut events) = ((-mean).exp(), self.share(), 0);
+        while product > floor {
+            product *= self.share();
+            events += 1;
+        }
+        events
+    }
+}
