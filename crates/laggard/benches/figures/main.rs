@@ -10,6 +10,7 @@ mod connections;
 mod day;
 mod disks;
 mod import;
+mod load;
 mod machine;
 mod outcome;
 mod process;
@@ -27,8 +28,12 @@ use scale::Scale;
 
 type Measure = fn(Scale) -> anyhow::Result<Outcome>;
 
-const FIGURES: [(&str, Measure); 4] =
-    [("record", record::measure), ("size", size::measure), ("import", import::measure), ("read", read::measure)];
+const FIGURES: [(&str, Measure); 4] = [
+    ("record", record::measure),
+    ("size", size::measure),
+    ("import", import::measure),
+    ("read", read::measure),
+];
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

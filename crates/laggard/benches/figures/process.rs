@@ -52,7 +52,8 @@ impl Running {
     /// Waits for its end. Nothing else may be waited for at the same time: children are accounted together.
     pub fn finish(mut self) -> anyhow::Result<Spent> {
         let watcher = self.watcher.take().context("a program ends once")?;
-        let peak_bytes = watcher.join().map_err(|_| anyhow::anyhow!("the watcher of {} failed", self.name))?;
+        let peak_bytes =
+            watcher.join().map_err(|_| anyhow::anyhow!("the watcher of {} failed", self.name))?;
         let wall = self.began.elapsed();
         let before = cpu_of_children()?;
         let status = self.child.wait()?;

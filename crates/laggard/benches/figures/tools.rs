@@ -11,7 +11,8 @@ pub fn laggard() -> PathBuf {
 
 /// sysstat's recorder, which lies outside of every search path.
 pub fn sadc() -> anyhow::Result<PathBuf> {
-    let places = ["/usr/lib/sysstat/sadc", "/usr/lib64/sa/sadc", "/usr/lib/sa/sadc", "/usr/libexec/sysstat/sadc"];
+    let places =
+        ["/usr/lib/sysstat/sadc", "/usr/lib64/sa/sadc", "/usr/lib/sa/sadc", "/usr/libexec/sysstat/sadc"];
     let found = places.iter().map(PathBuf::from).find(|path| path.exists());
     found.with_context(|| format!("needs sadc: found none of {}: install sysstat", places.join(", ")))
 }
@@ -30,7 +31,11 @@ pub fn python() -> anyhow::Result<PathBuf> {
         None => program("python3")?,
     };
     let tried = std::process::Command::new(&python).args(["-c", "import pyarrow.parquet"]).output()?;
-    anyhow::ensure!(tried.status.success(), "{}: has no pyarrow: name another with LAGGARD_PYTHON", python.display());
+    anyhow::ensure!(
+        tried.status.success(),
+        "{}: has no pyarrow: name another with LAGGARD_PYTHON",
+        python.display()
+    );
     Ok(python)
 }
 

@@ -1,0 +1,255 @@
+//! A model of a day on a storage server: jobs come and go, and stripe their requests over all devices.
+//! Out: the kernel's counters, second by second. Always: the same seed gives the same day.
+
+use crate::random::Random;
+
+/// Seconds of a day.
+pub const SECONDS: u64 = 86_400;
+
+/// 2026-11-15T00:00:05Z, when a recorder begins a new file.
+pub const START_SECONDS: i64 = 1_794_700_805;
+
+/// How long the server has been up then.
+const UPTIME_SECONDS: i64 = 40 * 86_400;
+
+/// A server, at one second of its day.
+pub struct Server {
+    random: Random,
+    job: Job,
+    devices: Vec<Device>,
+    second: i64,
+    /// Microseconds between the instant and the sample.
+    late: i64,
+    pub nics: [Nic; 2],
+    pub tcp: Tcp,
+    pub pressure: Pressure,
+}
+
+/// A block device's counters, as in /proc/diskstats.
+#[derive(Clone, Default)]
+pub struct Disk {
+    pub reads: Direction,
+    pub writes: Direction,
+    pub in_flight: u64,
+    pub io_ms: u64,
+    pub weighted_ms: u64,
+    pub flushes: u64,
+    pub flush_ms: u64,
+}
+
+/// Requests one way.
+#[derive(Clone, Default)]
+pub struct Direction {
+    pub requests: u64,
+    pub merged: u64,
+    pub sectors: u64,
+    pub ms: u64,
+}
+
+#[derive(Clone, Default)]
+pub struct Nic {
+    pub rx_bytes: u64,
+    pub rx_packets: u64,
+    pub tx_bytes: u64,
+    pub tx_packets: u64,
+    pub rx_multicast: u64,
+}
+
+#[derive(Clone, Default)]
+pub struct Tcp {
+    pub active_opens: u64,
+    pub passive_opens: u64,
+    pub in_segs: u64,
+    pub out_segs: u64,
+    pub retrans_segs: u64,
+}
+
+#[derive(Clone, Default)]
+pub struct Pressure {
+    pub io_some_us: u64,
+    pub io_full_us: u64,
+    pub cpu_some_us: u64,
+}
+
+/// What the clients do at a time: requests a second to each device.
+struct Job {
+    reads: f64,
+    writes: f64,
+    /// Sectors of a whole request.
+    sectors: u64,
+    /// It pauses: so many seconds at work out of so many.
+    working: u64,
+    period: u64,
+    left: u64,
+}
+
+struct Device {
+    disk: Disk,
+    /// Some devices are a little slower than others.
+    slowness: f64,
+    /// When in every five seconds its journal is written.
+    journal: i64,
+}
+
+impl Server {
+    /// A server with so many devices.
+    pub fn new(devices: usize, seed: u64) -> Server {
+        let mut random = Random::new(seed);
+        let job = Job::new(&mut random);
+        let devices = (0..devices).map(|_| Device::new(&mut random)).collect();
+        let nic = |random: &mut Random| Nic {
+            rx_bytes: random.magnitude(1e12, 1e14) as u64,
+            rx_packets: random.magnitude(1e9, 1e11) as u64,
+            tx_bytes: random.magnitude(1e12, 1e14) as u64,
+            tx_packets: random.magnitude(1e9, 1e11) as u64,
+            rx_multicast: 1000,
+        };
+        let nics = [nic(&mut random), nic(&mut random)];
+        let tcp = Tcp { in_segs: 1 << 33, out_segs: 1 << 34, ..Tcp::default() };
+        Server { random, job, devices, second: -1, late: 0, nics, tcp, pressure: Pressure::default() }
+    }
+
+    /// Lets a second pass.
+    pub fn tick(&mut self) {
+        self.second += 1;
+        self.late = self.random.between(40.0, 200.0) as i64;
+        if self.job.left == 0 {
+            self.job = Job::new(&mut self.random);
+        }
+        self.job.left -= 1;
+        let load = self.job.load();
+        let (mut read, mut written) = (0, 0);
+        for device in &mut self.devices {
+            let before = device.disk.sectors();
+            device.serve(self.second, load, self.job.sectors, &mut self.random);
+            let after = device.disk.sectors();
+            read += after.0 - before.0;
+            written += after.1 - before.1;
+        }
+        self.carry(read * 512, written * 512);
+    }
+
+    /// What is written comes in over the network, what is read goes out.
+    fn carry(&mut self, read: u64, written: u64) {
+        let Server { random, nics, tcp, pressure, .. } = self;
+        for nic in nics {
+            let (data, answers) = (written / 2 / 8948, read / 2 / 8948);
+            let (received, sent) =
+                (data + answers / 2 + random.count(3.0), answers + data / 2 + random.count(3.0));
+            nic.rx_packets += received;
+            nic.tx_packets += sent;
+            nic.rx_bytes += written / 2 + 66 * received;
+            nic.tx_bytes += read / 2 + 66 * sent;
+            nic.rx_multicast += random.count(0.1);
+            tcp.in_segs += received;
+            tcp.out_segs += sent;
+        }
+        tcp.passive_opens += random.count(0.2);
+        tcp.active_opens += random.count(0.1);
+        tcp.retrans_segs += random.count(0.02);
+        let stalled = ((read + written) as f64 / 4e9).min(0.8) * random.between(0.7, 1.2) * 1e6;
+        pressure.io_some_us += stalled as u64;
+        pressure.io_full_us += (stalled * 0.6) as u64;
+        pressure.cpu_some_us += random.count(800.0);
+    }
+
+    /// The devices' counters.
+    pub fn disks(&self) -> impl Iterator<Item = &Disk> {
+        self.devices.iter().map(|device| &device.disk)
+    }
+
+    /// The wall clock of the sample, in microseconds.
+    pub fn time_us(&self) -> i64 {
+        (START_SECONDS + self.second) * 1_000_000 + self.late
+    }
+
+    /// The uptime of the sample, in microseconds.
+    pub fn uptime_us(&self) -> i64 {
+        (UPTIME_SECONDS + self.second) * 1_000_000 + 371_000 + self.late
+    }
+}
+
+impl Job {
+    /// From a minute to an hour of reading, writing, both, or nothing.
+    fn new(random: &mut Random) -> Job {
+        let level = random.magnitude(3.0, 250.0);
+        let (reads, writes) = match random.share() {
+            kind if kind < 0.35 => (0.0, 0.0),
+            kind if kind < 0.60 => (0.0, level),
+            kind if kind < 0.80 => (level, 0.0),
+            _ => (level * random.between(0.2, 0.8), level * random.between(0.2, 0.8)),
+        };
+        let sectors = [8, 256, 1024, 2048, 8192][(random.share() * 5.0) as usize];
+        let period = random.magnitude(10.0, 300.0) as u64 + 1;
+        let working = (period as f64 * random.between(0.3, 1.5)) as u64;
+        Job { reads, writes, sectors, working, period, left: random.magnitude(60.0, 3600.0) as u64 }
+    }
+
+    /// Reads and writes of this second.
+    fn load(&self) -> (f64, f64) {
+        if self.left % self.period < self.working { (self.reads, self.writes) } else { (0.0, 0.0) }
+    }
+}
+
+impl Device {
+    fn new(random: &mut Random) -> Device {
+        let direction = |random: &mut Random| Direction {
+            requests: random.magnitude(1e6, 1e9) as u64,
+            merged: random.magnitude(1e5, 1e8) as u64,
+            sectors: random.magnitude(1e9, 1e12) as u64,
+            ms: random.magnitude(1e6, 1e9) as u64,
+        };
+        let disk = Disk {
+            reads: direction(random),
+            writes: direction(random),
+            io_ms: random.magnitude(1e6, 1e9) as u64,
+            weighted_ms: random.magnitude(1e7, 2e9) as u64,
+            flushes: random.magnitude(1e4, 1e6) as u64,
+            ..Disk::default()
+        };
+        Device { disk, slowness: random.between(0.9, 1.15), journal: (random.share() * 5.0) as i64 }
+    }
+
+    fn serve(&mut self, second: i64, load: (f64, f64), sectors: u64, random: &mut Random) {
+        // A request takes its seek and its transfer; the busier the device, the longer it waits.
+        let alone_ms = (1.0 + sectors as f64 / 700.0) * self.slowness;
+        let waiting = 1.0 + ((load.0 + load.1) * alone_ms / 1000.0).min(8.0);
+        let mut ms = 0;
+        if load.0 > 0.0 {
+            ms += self.disk.reads.serve(load.0, sectors, alone_ms * waiting, random);
+        }
+        if load.1 > 0.0 {
+            ms += self.disk.writes.serve(load.1, sectors, alone_ms * waiting, random);
+        }
+        if (second + self.journal) % 5 == 0 {
+            ms += self.disk.writes.serve(1.5, 16, self.slowness, random);
+            self.disk.flushes += 1;
+            self.disk.flush_ms += random.count(2.0);
+        }
+        self.disk.weighted_ms += ms;
+        self.disk.io_ms += if ms < 600 { ms * 9 / 10 } else { 1000 - random.count(20.0).min(1000) };
+        self.disk.in_flight = random.count(ms as f64 / 1000.0);
+    }
+}
+
+impl Disk {
+    fn sectors(&self) -> (u64, u64) {
+        (self.reads.sectors, self.writes.sectors)
+    }
+}
+
+impl Direction {
+    /// Completes about `load` requests; gives the milliseconds they took together.
+    fn serve(&mut self, load: f64, sectors: u64, each_ms: f64, random: &mut Random) -> u64 {
+        let requests = random.count(load);
+        // Most requests are whole; one of ten is the start or the end of a file.
+        let partial = random.count(requests as f64 * 0.1).min(requests);
+        let lost = (0..partial).map(|_| 8 * (random.share() * (sectors / 8) as f64) as u64).sum::<u64>();
+        let ms = (requests as f64 * each_ms * random.between(0.7, 1.3)) as u64;
+        self.requests += requests;
+        self.merged += random.count(partial as f64);
+        self.sectors += requests * sectors - lost;
+        self.ms += ms;
+        ms
+    }
+}

@@ -1,0 +1,67 @@
+//! Block devices for a recorder to see, with requests on them.
+//!
+//! They go away with this process, however it ends: a loop device that is detached while it is open stays until
+//! it is closed, and so does the file behind it.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Context;
+use rustix::fs::OFlags;
+
+use crate::random::Random;
+use crate::tools;
+
+const DEVICE_BYTES: u64 = 64 << 20;
+const REQUEST_BYTES: usize = 64 << 10;
+/// What requests past the page cache have to be aligned to.
+const ALIGNMENT: usize = 4096;
+
+/// Loop devices in use.
+pub struct Disks {
+    devices: Vec<File>,
+    random: Random,
+    buffer: Vec<u8>,
+}
+
+impl Disks {
+    /// Sets up so many.
+    pub fn attach(count: usize) -> anyhow::Result<Disks> {
+        tools::program("losetup")?;
+        let folder = tempfile::tempdir()?;
+        let device = |number: usize| attach(&folder.path().join(number.to_string()));
+        let devices = (0..count).map(device).collect::<anyhow::Result<Vec<File>>>()?;
+        Ok(Disks { devices, random: Random::new(7), buffer: vec![0x5a; REQUEST_BYTES + ALIGNMENT] })
+    }
+
+    /// Writes to one of them, and reads from it.
+    pub fn exercise(&mut self, number: usize) -> anyhow::Result<()> {
+        let device = &self.devices[number % self.devices.len()];
+        let places = DEVICE_BYTES / REQUEST_BYTES as u64;
+        let mut place = || (self.random.share() * places as f64) as u64 * REQUEST_BYTES as u64;
+        let start = self.buffer.as_ptr().align_offset(ALIGNMENT);
+        let buffer = &mut self.buffer[start..start + REQUEST_BYTES];
+        device.write_all_at(buffer, place())?;
+        device.read_exact_at(buffer, place())?;
+        Ok(())
+    }
+}
+
+fn attach(file: &Path) -> anyhow::Result<File> {
+    File::create(file)?.set_len(DEVICE_BYTES)?;
+    let attached = Command::new("losetup").args(["--find", "--show"]).arg(file).output()?;
+    let said = String::from_utf8_lossy(&attached.stderr);
+    anyhow::ensure!(attached.status.success(), "losetup: {}", said.trim());
+    let device = String::from_utf8_lossy(&attached.stdout).trim().to_owned();
+    let direct = OFlags::DIRECT.bits().cast_signed();
+    let opened = OpenOptions::new().read(true).write(true).custom_flags(direct).open(&device);
+    let detached = Command::new("losetup").args(["--detach", &device]).status();
+    let opened = opened.with_context(|| device.clone())?;
+    anyhow::ensure!(
+        detached?.success(),
+        "{device}: cannot be detached: do it with `losetup --detach {device}`"
+    );
+    Ok(opened)
+}
