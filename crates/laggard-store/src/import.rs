@@ -257,6 +257,8 @@ struct Workshop {
 }
 
 const WORKSHOP: &str = ".laggard-import-";
+/// Its name until it is locked, so that no other import sweeps it away in between.
+const NEW_WORKSHOP: &str = ".laggard-new-import-";
 
 static WORKSHOPS: AtomicU64 = AtomicU64::new(0);
 
@@ -265,12 +267,14 @@ impl Workshop {
         std::fs::create_dir_all(folder).map_err(|error| StoreError::io(folder, "make it", error))?;
         sweep(folder);
         let number = WORKSHOPS.fetch_add(1, Ordering::Relaxed);
-        let folder = folder.join(format!("{WORKSHOP}{}-{number}", std::process::id()));
-        // One of that name can only be left over from a process that is gone.
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir(&folder).map_err(|error| StoreError::io(&folder, "make it", error))?;
+        let named = |prefix: &str| folder.join(format!("{prefix}{}-{number}", std::process::id()));
+        let (new, folder) = (named(NEW_WORKSHOP), named(WORKSHOP));
+        // Those of these names can only be left over from a process that is gone.
+        let _ = (std::fs::remove_dir_all(&new), std::fs::remove_dir_all(&folder));
+        std::fs::create_dir(&new).map_err(|error| StoreError::io(&new, "make it", error))?;
         // Without a lock (some network file systems) it is merely not swept when left behind.
-        let held = File::open(&folder).ok().filter(|file| lock(file, &folder).unwrap_or(false));
+        let held = File::open(&new).ok().filter(|file| lock(file, &new).unwrap_or(false));
+        std::fs::rename(&new, &folder).map_err(|error| StoreError::io(&folder, "make it", error))?;
         Ok(Workshop { folder, _lock: held })
     }
 }

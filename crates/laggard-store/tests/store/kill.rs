@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::samples::{assert_exact, files, origin, selected_rows, tick, ticks, time};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_store::{Dataset, Recorder, Selection, recover};
-use tempfile::tempdir;
+use tempfile::{TempDir, tempdir, tempdir_in};
 
 const FOLDER: &str = "LAGGARD_TEST_FOLDER";
 const FIRST: &str = "LAGGARD_TEST_FIRST_TICK";
@@ -63,14 +64,24 @@ fn record_and_kill(folder: &Path, first: u64, ticks: u64, moment: Duration) -> u
     last
 }
 
-fn sealed_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+/// What would change if a sealed file were written to or replaced.
+fn sealed_files(folder: &Path) -> BTreeMap<String, (u64, u64, SystemTime)> {
     let names = files(folder).into_iter().filter(|name| name.ends_with(".parquet"));
-    names.map(|name| (name.clone(), std::fs::read(folder.join(name)).unwrap())).collect()
+    let look = |name: &String| {
+        let metadata = std::fs::metadata(folder.join(name)).unwrap();
+        (metadata.ino(), metadata.len(), metadata.modified().unwrap())
+    };
+    names.map(|name| (name.clone(), look(&name))).collect()
+}
+
+/// A folder in memory where there is one: a kill, unlike a power cut, does not depend on the disk.
+fn folder() -> TempDir {
+    tempdir_in("/dev/shm").or_else(|_| tempdir()).unwrap()
 }
 
 #[test]
 fn killing_the_recorder_at_any_moment_loses_nothing_flushed() {
-    let folder = tempdir().unwrap();
+    let folder = folder();
     let began = Instant::now();
     let mut first = 0;
     for kill in 0..KILLS {
