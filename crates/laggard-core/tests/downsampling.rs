@@ -8,6 +8,7 @@ use laggard_core::tables::Table;
 use laggard_core::tables::collect::{Collector, Rows};
 use laggard_core::tables::counters::Plan;
 use laggard_core::tables::grid::Grid;
+use laggard_core::tables::rhythm::Rhythm;
 use proptest::prelude::*;
 
 const COARSE: i64 = 15;
@@ -100,12 +101,13 @@ fn coarser(fine: &Recording) -> Recording {
 fn show(recording: &Recording, metric: &'static Metric, every: i64, span: (i64, i64)) -> Table {
     let (from, to) = (Timestamp::from_micros(span.0), Timestamp::from_micros(span.1));
     let grid = Grid::covering(from, to, Span::from_seconds(COARSE));
-    let mut collector = Collector::new(Plan::new(metric, false), grid, Span::from_seconds(every));
+    let mut collector = Collector::new(Plan::new(metric, false), grid);
     let columns: Vec<&[u64]> = recording.counts.iter().map(Vec::as_slice).collect();
     let names: [Arc<str>; 1] = ["oss1:sda".into()];
     let component = vec![0; recording.time.len()];
     let (time, uptime) = (&recording.time, &recording.uptime);
-    collector.feed(Rows { names: &names, component: &component, time, uptime, columns: &columns });
+    let rows = Rows { names: &names, component: &component, time, uptime, columns: &columns };
+    collector.feed(rows, Rhythm::on_grid(Span::from_seconds(every)));
     collector.table()
 }
 

@@ -42,6 +42,14 @@ impl Dataset {
         Dataset { location: Location::Folder(folder.into()) }
     }
 
+    /// The folder it is in; nothing if it is in an object store.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.location {
+            Location::Folder(folder) => Some(folder),
+            Location::Remote(_) => None,
+        }
+    }
+
     /// Opens a prefix of a store.
     pub fn in_store(store: Arc<dyn ObjectStore>, prefix: &str) -> Result<Self, StoreError> {
         Ok(Dataset { location: Location::remote(store, prefix.into(), prefix)? })

@@ -124,24 +124,36 @@ impl Importer {
         let mut ready = Vec::new();
         for stream in self.streams.values() {
             for spool in &stream.spools {
-                ready.push(self.pack(stream, spool)?);
+                ready.push((stream, self.pack(stream, spool)?));
             }
         }
-        for (path, imported) in &ready {
+        // Another import may have made one of these meanwhile, and none may from here on.
+        let _alone = self.alone();
+        for (stream, (_, imported)) in &mut ready {
+            imported.replaced = self.replaces(&imported.name, stream)?;
+        }
+        for (_, (path, imported)) in &ready {
             self.dataset.location.publish(path, &imported.name.to_string())?;
         }
-        Ok(ready.into_iter().map(|(_, imported)| imported).collect())
+        Ok(ready.into_iter().map(|(_, (_, imported))| imported).collect())
+    }
+
+    /// Keeps other imports into the folder waiting. Where folders cannot be locked, nobody waits.
+    fn alone(&self) -> Option<File> {
+        let folder = File::open(self.dataset.folder()?).ok()?;
+        folder.lock().ok()?;
+        Some(folder)
     }
 
     fn pack(&self, stream: &Stream, spool: &Spool) -> Result<(PathBuf, Imported), StoreError> {
         let name = FileName::new(&stream.origin.host, stream.table.name, spool.named_start(), State::Sealed)?;
-        let replaced = self.replaces(&name, stream)?;
+        self.replaces(&name, stream)?;
         let parquet = spool.path.with_extension("parquet");
         let packed = pack(&spool.path, &parquet, ROWS_PER_GROUP)?;
         // The workshop should not hold everything twice.
         std::fs::remove_file(&spool.path).map_err(|error| StoreError::io(&spool.path, "remove it", error))?;
         let bytes = parquet.metadata().map_or(0, |metadata| metadata.len());
-        Ok((parquet, Imported { name, rows: packed.rows, bytes, replaced }))
+        Ok((parquet, Imported { name, rows: packed.rows, bytes, replaced: false }))
     }
 
     /// Whether a file of that name is there; an error if it must not be replaced.

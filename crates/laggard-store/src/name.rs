@@ -86,7 +86,7 @@ impl fmt::Display for FileName {
 }
 
 /// Percent-encodes what a file name, a shell or a URL would stumble over.
-fn encoded(host: &str) -> String {
+pub(crate) fn encoded(host: &str) -> String {
     let plain = |i: usize, byte: u8| match byte {
         b'.' | b'-' => i > 0,
         other => other.is_ascii_alphanumeric() || other == b'_',

@@ -32,7 +32,15 @@ pub struct Origin {
     pub source: String,
 }
 
+/// What laggard's own recorder calls itself.
+pub const RECORDER: &str = "laggard record";
+
 impl Origin {
+    /// Whether the samples fall on multiples of the interval, as laggard's own do.
+    pub fn is_on_grid(&self) -> bool {
+        self.source == RECORDER
+    }
+
     /// As the metadata of a file of that table.
     pub(crate) fn metadata(&self, table: &str) -> HashMap<String, String> {
         let mut pairs = vec![
@@ -56,7 +64,7 @@ impl Origin {
         check_format(&format, path)?;
         Ok(Origin {
             host: text(HOST_KEY).ok_or_else(|| StoreError::broken(path, expected(HOST_KEY)))?,
-            every: text(EVERY_KEY).and_then(|every| every.parse().ok()),
+            every: text(EVERY_KEY).and_then(|every| every.parse().ok()).filter(|every| *every > Span::ZERO),
             wraps_at_32_bits: text(WRAPS_KEY).as_deref() == Some("true"),
             source: text(SOURCE_KEY).unwrap_or_default(),
         })

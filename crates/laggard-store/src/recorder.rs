@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use laggard_core::model::time::Timestamp;
@@ -10,11 +11,12 @@ use laggard_core::samples::RawTable;
 
 use crate::error::StoreError;
 use crate::message::Press;
+use crate::name::encoded;
 use crate::origin::Origin;
 use crate::recover::leftovers;
 use crate::seal::Sealed;
 use crate::sealer::{Job, Sealer};
-use crate::tail::Tail;
+use crate::tail::{Tail, lock};
 
 /// Appends the samples of one host to a dataset in a folder.
 pub struct Recorder {
@@ -23,6 +25,22 @@ pub struct Recorder {
     tails: BTreeMap<&'static str, Tail>,
     press: Press,
     sealer: Sealer,
+    _lock: HostLock,
+}
+
+/// Keeps a second recorder of the same host out of the folder, also before there is a tail.
+struct HostLock(#[expect(dead_code, reason = "held, not read")] File);
+
+impl HostLock {
+    fn take(folder: &Path, host: &str) -> Result<HostLock, StoreError> {
+        let path = folder.join(format!(".{}.lock", encoded(host)));
+        let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = opened.map_err(|error| StoreError::io(&path, "make it", error))?;
+        if lock(&file, &path)? {
+            return Ok(HostLock(file));
+        }
+        Err(StoreError::Busy { path: path.display().to_string(), host: host.into() })
+    }
 }
 
 impl Recorder {
@@ -30,6 +48,7 @@ impl Recorder {
     /// left behind is sealed in the background.
     pub fn open(folder: &Path, origin: Origin) -> Result<Self, StoreError> {
         std::fs::create_dir_all(folder).map_err(|error| StoreError::io(folder, "make it", error))?;
+        let lock = HostLock::take(folder, &origin.host)?;
         let left = leftovers(folder, &origin.host)?;
         if let Some(name) = left.busy.first() {
             let path = folder.join(name.to_string()).display().to_string();
@@ -43,6 +62,7 @@ impl Recorder {
             tails: BTreeMap::new(),
             press: Press::default(),
             sealer,
+            _lock: lock,
         })
     }
 

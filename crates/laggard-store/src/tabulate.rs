@@ -1,8 +1,8 @@
 //! A metric of a dataset, on a time grid.
 //! In: a dataset and what is wanted of it. Out: [`Table`]s. Always: where a host has both counters and rates of
-//! a component, the counters speak.
+//! a component, the counters speak, and rates where these have no value.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use laggard_core::tables::collect::{Collector, Rows};
 use laggard_core::tables::counters::Plan;
 use laggard_core::tables::grid::Grid;
 use laggard_core::tables::rates::{RateCollector, RateRows};
+use laggard_core::tables::rhythm::Rhythm;
 
 use crate::dataset::{Dataset, Listing};
 use crate::error::{Problem, StoreError};
@@ -32,9 +33,10 @@ pub struct Tabulator<'a> {
 /// A segment, with what is known about its times.
 struct Timed {
     segment: Segment,
+    components: BTreeSet<Arc<str>>,
     first: Timestamp,
     last: Timestamp,
-    every: Span,
+    rhythm: Rhythm,
     wraps_at_32_bits: bool,
 }
 
@@ -49,7 +51,7 @@ pub struct Stretch {
 
 /// Where a recording does not tell its interval and has too few samples to guess it from.
 const FALLBACK_EVERY: Span = Span::SECOND;
-/// Samples of one component that an interval is guessed from.
+/// Samples of one component that a rhythm is guessed from.
 const SAMPLES_TO_GUESS_FROM: usize = 1000;
 
 impl<'a> Tabulator<'a> {
@@ -83,16 +85,26 @@ impl<'a> Tabulator<'a> {
         &self.problems
     }
 
-    /// The longest interval at which something was recorded: no common grid can be finer. Nothing if there is
-    /// no sample.
-    pub fn every(&self) -> Option<Span> {
-        self.segments().map(|t| t.every).max()
+    /// The shortest and the longest interval at which something was recorded, and a host that recorded at the
+    /// longest. On a grid that is finer than a host's interval, that host has no values. Nothing if there is no
+    /// sample.
+    pub fn every(&self) -> Option<(Span, Span, &str)> {
+        let shortest = self.segments().map(|t| t.rhythm.every).min()?;
+        let slowest = self.segments().max_by_key(|t| t.rhythm.every)?;
+        Some((shortest, slowest.rhythm.every, &slowest.segment.host))
     }
 
-    /// The times that are covered, in order; those less than `step` apart are one.
+    /// How many components there are.
+    pub fn components(&self) -> usize {
+        self.segments().flat_map(|t| &t.components).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The times that are covered, as the instants of their first and last sample, in order; those not more than
+    /// `step` apart are one.
     pub fn stretches(&self, step: Span) -> Vec<Stretch> {
-        let mut covered: Vec<Stretch> =
-            self.segments().map(|t| Stretch { first: t.first, last: t.last }).collect();
+        let instant = |t: &Timed, time: Timestamp| t.rhythm.instant(time.micros());
+        let stretch = |t: &Timed| Stretch { first: instant(t, t.first), last: instant(t, t.last) };
+        let mut covered: Vec<Stretch> = self.segments().map(stretch).collect();
         covered.sort_by_key(|stretch| stretch.first);
         let mut stretches: Vec<Stretch> = Vec::new();
         for next in covered {
@@ -117,10 +129,8 @@ impl<'a> Tabulator<'a> {
             let of_table =
                 |t: &str| segments.iter().filter(|s| s.segment.table.name == t).collect::<Vec<_>>();
             let counted = of_counters(&of_table(schema.name), &query, &mut self.problems);
-            let counted_names: HashSet<Arc<str>> = counted.components.iter().cloned().collect();
-            let rated = of_rates(&of_table(schema.rates().name), &query, &counted_names, &mut self.problems);
-            table.extend(counted);
-            table.extend(rated);
+            let rated = of_rates(&of_table(schema.rates().name), &query, &mut self.problems);
+            table.extend(completed(counted, rated));
         }
         table
     }
@@ -138,12 +148,14 @@ impl Timed {
     /// Nothing if the segment has no sample of a wanted component.
     fn new(segment: Segment, wanted: Predicate<'_>) -> Result<Option<Timed>, StoreError> {
         let Some((first, last)) = segment.times()? else { return Ok(None) };
-        if !segment.components()?.iter().any(|name| wanted(name)) {
+        let mut components = segment.components()?;
+        components.retain(|name| wanted(name));
+        if components.is_empty() {
             return Ok(None);
         }
-        let every = interval(&segment);
+        let rhythm = rhythm(&segment)?;
         let wraps_at_32_bits = segment.origin()?.wraps_at_32_bits;
-        Ok(Some(Timed { segment, first, last, every, wraps_at_32_bits }))
+        Ok(Some(Timed { segment, components, first, last, rhythm, wraps_at_32_bits }))
     }
 }
 
@@ -151,18 +163,23 @@ fn speaks_of(segment: &Segment, table: &str) -> bool {
     segment.table.name == table || Schema::named(table).is_some_and(|t| t.rates().name == segment.table.name)
 }
 
-/// The interval of a segment: as it says, or the median distance of one component's samples.
-pub fn interval(segment: &Segment) -> Span {
-    let stated = segment.origin().ok().and_then(|origin| origin.every);
-    stated.or_else(|| guessed_interval(segment)).unwrap_or(FALLBACK_EVERY)
+/// The rhythm of a segment. A recorder's own samples are on the grid; those of others are looked at.
+pub fn rhythm(segment: &Segment) -> Result<Rhythm, StoreError> {
+    let origin = segment.origin()?;
+    if let Some(every) = origin.every.filter(|_| origin.is_on_grid()) {
+        return Ok(Rhythm::on_grid(every));
+    }
+    let guessed = Rhythm::of(&some_times(segment)?, origin.every);
+    Ok(guessed.unwrap_or(Rhythm::on_grid(origin.every.unwrap_or(FALLBACK_EVERY))))
 }
 
-fn guessed_interval(segment: &Segment) -> Option<Span> {
+/// Times of one component's samples.
+fn some_times(segment: &Segment) -> Result<Vec<i64>, StoreError> {
     let mut component: Option<Arc<str>> = None;
     let mut times: Vec<i64> = Vec::new();
     let wanted = Wanted { table: segment.table, columns: Some(Vec::new()) };
     let selection = Selection { tables: vec![wanted], ..Selection::default() };
-    let guess = segment.scan(&selection, &mut |_, piece| {
+    let _ = segment.scan(&selection, &mut |_, piece| {
         for (number, rows) in piece.runs() {
             let name = &piece.names()[number as usize];
             if component.get_or_insert_with(|| name.clone()) == name {
@@ -170,66 +187,70 @@ fn guessed_interval(segment: &Segment) -> Option<Span> {
             }
         }
         if times.len() < SAMPLES_TO_GUESS_FROM { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    let _ = guess.ok()?;
-    median_distance(times)
+    })?;
+    times.truncate(SAMPLES_TO_GUESS_FROM);
+    Ok(times)
 }
 
-fn median_distance(mut times: Vec<i64>) -> Option<Span> {
-    times.sort_unstable();
-    times.dedup();
-    let mut distances: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let middle = distances.len() / 2;
-    (!distances.is_empty()).then(|| Span::from_micros(*distances.select_nth_unstable(middle).1))
+/// The counted values, and where there is none, the rated ones.
+fn completed(mut counted: Table, rated: Table) -> Table {
+    let known: HashMap<Arc<str>, usize> =
+        counted.components.iter().enumerate().map(|(number, name)| (name.clone(), number)).collect();
+    for (number, name) in rated.components.iter().enumerate() {
+        let Some(&at) = known.get(name) else {
+            counted.components.push(name.clone());
+            counted.values.extend_from_slice(rated.row(number));
+            continue;
+        };
+        let len = counted.grid.len;
+        for (mine, other) in counted.values[at * len..][..len].iter_mut().zip(rated.row(number)) {
+            if mine.is_nan() {
+                *mine = *other;
+            }
+        }
+    }
+    counted
 }
 
 fn of_counters(segments: &[&Timed], query: &Query, problems: &mut Vec<Problem>) -> Table {
     let wraps = segments.iter().any(|t| t.wraps_at_32_bits);
     let plan = Plan::new(query.metric, wraps);
-    let Some(every) = segments.iter().map(|t| t.every).max() else {
-        return Table::new(query.metric, query.grid);
-    };
     let columns = positions(query.metric.table, plan.columns());
-    let mut collector = Collector::new(plan, query.grid, every);
+    let mut collector = Collector::new(plan, query.grid);
     let (mut absent, mut unknown) = (Vec::new(), Vec::new());
-    scan(segments, query, &columns, collector.span(), problems, &mut |piece| {
-        absent.resize(piece.len().max(absent.len()), ABSENT);
-        unknown.resize(piece.len().max(unknown.len()), UPTIME_UNKNOWN);
-        let values: Vec<&[u64]> =
-            columns.iter().map(|&c| piece.counts(c).unwrap_or(&absent[..piece.len()])).collect();
-        collector.feed(Rows {
-            names: piece.names(),
-            component: piece.component(),
-            time: piece.time(),
-            uptime: piece.uptime().unwrap_or(&unknown[..piece.len()]),
-            columns: &values,
+    for timed in segments {
+        scan(timed, query.wanted, &columns, collector.span(timed.rhythm), problems, &mut |piece| {
+            absent.resize(piece.len().max(absent.len()), ABSENT);
+            unknown.resize(piece.len().max(unknown.len()), UPTIME_UNKNOWN);
+            let values: Vec<&[u64]> =
+                columns.iter().map(|&c| piece.counts(c).unwrap_or(&absent[..piece.len()])).collect();
+            let rows = Rows {
+                names: piece.names(),
+                component: piece.component(),
+                time: piece.time(),
+                uptime: piece.uptime().unwrap_or(&unknown[..piece.len()]),
+                columns: &values,
+            };
+            collector.feed(rows, timed.rhythm);
         });
-    });
+    }
     collector.table()
 }
 
-fn of_rates(
-    segments: &[&Timed],
-    query: &Query,
-    but: &HashSet<Arc<str>>,
-    problems: &mut Vec<Problem>,
-) -> Table {
-    let Some(every) = segments.iter().map(|t| t.every).max() else {
-        return Table::new(query.metric, query.grid);
-    };
-    let rates = segments[0].segment.table;
+fn of_rates(segments: &[&Timed], query: &Query, problems: &mut Vec<Problem>) -> Table {
+    let rates =
+        Schema::named(query.metric.table).map(Schema::rates).expect("every metric's table is registered");
     let names: Vec<&str> = [query.metric.name].into_iter().chain(query.metric.weight).collect();
     let columns = positions(rates.name, &names);
-    let mut collector = RateCollector::new(query.metric, query.grid, every);
-    let span = collector.span();
-    let wanted = |name: &str| (query.wanted)(name) && !but.contains(name);
-    let query = Query { wanted: &wanted, ..*query };
-    scan(segments, &query, &columns, span, problems, &mut |piece| {
-        let Some(values) = piece.numbers(columns[0]) else { return };
-        let operations = columns.get(1).and_then(|&c| piece.numbers(c));
-        let (names, component, time) = (piece.names(), piece.component(), piece.time());
-        collector.feed(RateRows { names, component, time, values, operations });
-    });
+    let mut collector = RateCollector::new(query.metric, query.grid);
+    for timed in segments {
+        scan(timed, query.wanted, &columns, collector.span(timed.rhythm), problems, &mut |piece| {
+            let Some(values) = piece.numbers(columns[0]) else { return };
+            let operations = columns.get(1).and_then(|&c| piece.numbers(c));
+            let (names, component, time) = (piece.names(), piece.component(), piece.time());
+            collector.feed(RateRows { names, component, time, values, operations }, timed.rhythm);
+        });
+    }
     collector.table()
 }
 
@@ -239,39 +260,51 @@ fn positions(table: &str, columns: &[&str]) -> Vec<usize> {
 }
 
 fn scan(
-    segments: &[&Timed],
-    query: &Query,
+    timed: &Timed,
+    wanted: Predicate<'_>,
     columns: &[usize],
     (from, to): (Timestamp, Timestamp),
     problems: &mut Vec<Problem>,
     feed: &mut dyn FnMut(&Piece),
 ) {
-    let Some(first) = segments.first() else { return };
-    let wanted = Wanted { table: first.segment.table, columns: Some(columns.to_vec()) };
-    let (components, tables) = (Some(query.wanted), vec![wanted]);
-    let selection = Selection { tables, components, from: Some(from), to: Some(to), ..Selection::default() };
-    for Timed { segment, .. } in segments.iter().filter(|t| t.first <= to && from <= t.last) {
-        let read = segment.scan(&selection, &mut |_, piece| {
-            feed(&piece);
-            ControlFlow::Continue(())
-        });
-        if let Err(error) = read
-            && !error.is_absent()
-        {
-            problems.push(Problem { name: segment.name().to_string(), error });
+    let Timed { segment, first, last, .. } = timed;
+    if *first > to || *last < from {
+        return;
+    }
+    let tables = vec![Wanted { table: segment.table, columns: Some(columns.to_vec()) }];
+    let (from, to, components) = (Some(from), Some(to), Some(wanted));
+    let selection = Selection { tables, components, from, to, ..Selection::default() };
+    let read = segment.scan(&selection, &mut |_, piece| {
+        feed(&piece);
+        ControlFlow::Continue(())
+    });
+    let name = segment.name().to_string();
+    match read {
+        Err(error) if !error.is_absent() && problems.iter().all(|p| p.name != name) => {
+            problems.push(Problem { name, error });
         }
+        _ => {}
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use laggard_core::model::metric::Metric;
+
+    fn table(names: &[&str], values: &[f64]) -> Table {
+        let start = Timestamp::from_seconds(0);
+        let grid = Grid { start, step: Span::SECOND, len: values.len() / names.len().max(1) };
+        let components = names.iter().map(|&name| name.into()).collect();
+        Table { metric: Metric::named("await").unwrap(), grid, components, values: values.to_vec() }
+    }
 
     #[test]
-    fn an_interval_is_guessed_from_the_median() {
-        let seconds = |s: &[i64]| s.iter().map(|s| s * 1_000_000).collect();
-        assert_eq!(median_distance(seconds(&[0, 600, 1201, 1800, 9000])), Some(Span::from_seconds(600)));
-        assert_eq!(median_distance(seconds(&[7])), None);
-        assert_eq!(median_distance(seconds(&[])), None);
+    fn rates_stand_in_where_counters_have_no_value() {
+        let counted = table(&["a"], &[1.0, f64::NAN]);
+        let rated = table(&["b", "a"], &[5.0, 6.0, 7.0, 8.0]);
+        let both = completed(counted, rated);
+        assert_eq!(both.components, ["a".into(), "b".into()]);
+        assert_eq!(both.values, [1.0, 8.0, 5.0, 6.0]);
     }
 }

@@ -2,10 +2,15 @@
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use laggard_core::model::time::Span;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// The exit status after a second signal.
+const IMPATIENT: i32 = 130;
 
 /// Rings once somebody wants the process to end.
 pub struct Bell(UnixStream);
@@ -14,10 +19,14 @@ pub struct Bell(UnixStream);
 pub struct Rope(UnixStream);
 
 impl Bell {
-    /// A bell that SIGINT and SIGTERM ring, and a rope for everyone else.
+    /// A bell that SIGHUP, SIGINT and SIGTERM ring, and a rope for everyone else. A second signal ends the
+    /// process at once: whoever waits may be stuck on a disk that does not answer.
     pub fn hang() -> io::Result<(Bell, Rope)> {
         let (bell, rope) = UnixStream::pair()?;
-        for signal in [SIGINT, SIGTERM] {
+        let rung = Arc::new(AtomicBool::new(false));
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            signal_hook::flag::register_conditional_shutdown(signal, IMPATIENT, rung.clone())?;
+            signal_hook::flag::register(signal, rung.clone())?;
             signal_hook::low_level::pipe::register(signal, rope.try_clone()?)?;
         }
         Ok((Bell(bell), Rope(rope)))

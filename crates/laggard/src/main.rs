@@ -2,6 +2,7 @@
 //!
 //! One file per command under `commands`; this one owns the command line and the exit status.
 
+mod arguments;
 mod bell;
 mod commands;
 mod failure;

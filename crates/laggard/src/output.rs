@@ -45,6 +45,17 @@ pub fn bytes(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
 }
 
+/// A number in nine characters at most: `12.30`, `129.23M`, `1.2e-7`.
+pub fn short(value: f64) -> String {
+    let scales = [(1e12, "T"), (1e9, "G"), (1e6, "M")];
+    match scales.iter().find(|(scale, _)| value.abs() >= *scale) {
+        Some((scale, unit)) if value.abs() < 1e16 => format!("{:.2}{unit}", value / scale),
+        Some(_) => format!("{value:.2e}"),
+        None if value != 0.0 && value.abs() < 0.01 => format!("{value:.1e}"),
+        None => format!("{value:.2}"),
+    }
+}
+
 /// `1 file`, `2 files`.
 pub fn count(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

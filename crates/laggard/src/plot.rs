@@ -1,5 +1,7 @@
 //! Plots for a terminal: one series as a curve, many as a line of blocks each.
 
+use crate::output::short;
+
 /// Eight heights of a block, and the empty one.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const MISSING: char = '·';
@@ -37,7 +39,9 @@ pub fn curve(values: &[f64], width: usize, height: usize) -> Vec<String> {
 }
 
 fn axis(line: usize, height: usize, label: f64) -> String {
-    if line == 0 || line + 1 == height { format!("{label:>10.2} ┤") } else { format!("{:>10} │", "") }
+    let label = if line == 0 || line + 1 == height { short(label) } else { String::new() };
+    let tick = if label.is_empty() { '│' } else { '┤' };
+    format!("{label:>10} {tick}")
 }
 
 fn braille(cells: &[u8]) -> String {

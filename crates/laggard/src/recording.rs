@@ -46,6 +46,7 @@ pub struct Recording {
     schedule: Schedule,
     batch: Batch,
     flush: Span,
+    every: Span,
     /// Instants whose samples were thrown away because the disk did not keep up.
     dropped: u64,
     components: BTreeMap<&'static str, usize>,
@@ -102,11 +103,22 @@ impl Recording {
         schedule: Schedule,
         limits: Limits,
     ) -> anyhow::Result<Recording> {
+        let every = origin.every.unwrap_or(Span::SECOND);
         let recorder = Recorder::open(folder, origin)?;
         let (bell, rope) = Bell::hang().context("signals")?;
         let writer = Writer::start(recorder, folder, limits, rope)?;
         let (batch, components) = (Batch::default(), BTreeMap::new());
-        Ok(Recording { sampler, schedule, batch, flush: limits.flush, dropped: 0, components, writer, bell })
+        Ok(Recording {
+            every,
+            sampler,
+            schedule,
+            batch,
+            flush: limits.flush,
+            dropped: 0,
+            components,
+            writer,
+            bell,
+        })
     }
 
     /// Samples until told to stop, or for a while.
@@ -132,7 +144,7 @@ impl Recording {
     }
 
     fn sample(&mut self, now: Moment, bar: &ProgressBar) {
-        if self.batch.is_due(now.time, self.flush) {
+        if self.batch.belongs_to_an_earlier_file(now.time) {
             self.hand_over();
         }
         self.sampler.sample(now);
@@ -149,6 +161,9 @@ impl Recording {
             self.batch.add(self.sampler.account(now, clock));
         }
         self.batch.end_tick(now.time);
+        if self.batch.is_due(now.time + self.every, self.flush) {
+            self.hand_over();
+        }
     }
 
     fn clock(&self) -> ClockAccount {
@@ -189,9 +204,14 @@ const A_MOMENT: Span = Span::from_micros(100);
 const MOST_TICKS_IN_MEMORY: u64 = 600;
 
 impl Batch {
-    /// Whether it is time to write, or a new file begins with the next tick.
-    fn is_due(&self, now: Timestamp, flush: Span) -> bool {
-        self.first.is_some_and(|first| now < first || now - first >= flush || now >= next_cycle(first))
+    /// Whether its first rows would be older than `flush` at the next sample.
+    fn is_due(&self, next: Timestamp, flush: Span) -> bool {
+        self.first.is_some_and(|first| next - first >= flush)
+    }
+
+    /// Whether a new file begins with a sample at `now`, or the clock was set back.
+    fn belongs_to_an_earlier_file(&self, now: Timestamp) -> bool {
+        self.first.is_some_and(|first| now < first || now >= next_cycle(first))
     }
 
     fn add(&mut self, rows: &RawTable) {
@@ -247,7 +267,7 @@ impl Desk {
                 synced = std::time::Instant::now();
             }
             if retained.elapsed() >= RETAIN_EVERY {
-                self.retain();
+                retain(&self.folder, self.limits);
                 retained = std::time::Instant::now();
             }
             self.written.note(self.recorder.sealed());
@@ -262,21 +282,26 @@ impl Desk {
         if sync { self.recorder.sync() } else { self.recorder.flush() }
     }
 
-    fn retain(&mut self) {
-        let (max_age, max_bytes) = (self.limits.keep, self.limits.keep_bytes);
-        if max_age.is_none() && max_bytes.is_none() {
-            return;
+    fn close(self) -> Written {
+        let Desk { recorder, folder, limits, mut written } = self;
+        let outcomes = recorder.close();
+        // After a failure sealing fails for the same reason. The tails stay, and the next start seals them.
+        if written.errors.is_empty() {
+            written.note(outcomes);
         }
-        let dataset = Dataset::in_folder(&self.folder);
-        if let Err(error) = dataset.retain(Retention { max_age, max_bytes }, host::now().time) {
-            tell(&error);
-        }
+        retain(&folder, limits);
+        written
     }
+}
 
-    fn close(mut self) -> Written {
-        self.retain();
-        self.written.note(self.recorder.close());
-        self.written
+fn retain(folder: &Path, limits: Limits) {
+    let (max_age, max_bytes) = (limits.keep, limits.keep_bytes);
+    if max_age.is_none() && max_bytes.is_none() {
+        return;
+    }
+    let dataset = Dataset::in_folder(folder);
+    if let Err(error) = dataset.retain(Retention { max_age, max_bytes }, host::now().time) {
+        tell(&error);
     }
 }
 

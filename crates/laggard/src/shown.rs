@@ -1,8 +1,11 @@
 //! Metrics of components, written for people or for programs, a stretch of time after the other.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use clap::ValueEnum;
+use laggard_core::model::component::natural_order;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::Table;
@@ -13,12 +16,10 @@ use crate::{output, plot};
 
 /// Metrics ready to be shown, on one grid.
 pub struct Shown {
-    /// The instants.
-    pub grid: Grid,
-    /// All components, in the order of showing.
-    pub components: Vec<String>,
-    /// The metrics; a table may lack some of the components.
-    pub tables: Vec<Table>,
+    grid: Grid,
+    tables: Vec<Table>,
+    /// All components, in the order of showing, with their row in each table that has them.
+    components: Vec<(Arc<str>, Vec<Option<usize>>)>,
 }
 
 /// How to show values.
@@ -58,17 +59,34 @@ impl Format {
 }
 
 impl Shown {
+    /// Tables on one grid; each may lack some of the components.
+    pub fn new(grid: Grid, tables: Vec<Table>) -> Shown {
+        let mut rows: HashMap<Arc<str>, Vec<Option<usize>>> = HashMap::new();
+        for (number, table) in tables.iter().enumerate() {
+            for (row, name) in table.components.iter().enumerate() {
+                rows.entry(name.clone()).or_insert_with(|| vec![None; tables.len()])[number] = Some(row);
+            }
+        }
+        let mut components: Vec<_> = rows.into_iter().collect();
+        components.sort_by_cached_key(|(name, _)| natural_order(name));
+        Shown { grid, tables, components }
+    }
+
+    /// Whether there is anything but missing values.
+    pub fn has_values(&self) -> bool {
+        self.tables.iter().any(|table| table.values.iter().any(|v| !v.is_nan()))
+    }
+
     /// The values of a component, a slice for each metric; nothing where the component does not have it.
-    fn of(&self, component: &str) -> Vec<Option<&[f64]>> {
-        let row = |t: &Table| t.components.iter().position(|c| **c == *component);
-        self.tables.iter().map(|t| row(t).map(|at| t.row(at))).collect()
+    fn rows<'s>(&'s self, rows: &'s [Option<usize>]) -> impl Iterator<Item = Option<&'s [f64]>> {
+        self.tables.iter().zip(rows).map(|(table, row)| row.map(|row| table.row(row)))
     }
 
     /// Calls back with every line: component, instant, and a value for each metric.
     fn lines(&self, mut line: impl FnMut(&str, Timestamp, &[f64]) -> io::Result<()>) -> io::Result<()> {
         let mut values = Vec::new();
-        for component in &self.components {
-            let rows = self.of(component);
+        for (component, rows) in &self.components {
+            let rows: Vec<Option<&[f64]>> = self.rows(rows).collect();
             for (k, instant) in self.grid.instants().enumerate() {
                 values.clear();
                 values.extend(rows.iter().map(|row| row.map_or(f64::NAN, |row| row[k])));
@@ -76,6 +94,10 @@ impl Shown {
             }
         }
         Ok(())
+    }
+
+    fn name_width(&self) -> usize {
+        self.components.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0)
     }
 }
 
@@ -101,7 +123,7 @@ fn labelled(metric: &Metric) -> String {
 
 impl Writer for Aligned {
     fn write(&mut self, shown: &Shown) -> io::Result<()> {
-        let names = shown.components.iter().map(|c| c.chars().count()).max().unwrap_or(0).max(9);
+        let names = shown.name_width().max(9);
         let widths: Vec<usize> = self.metrics.iter().map(|m| labelled(m).chars().count().max(12)).collect();
         if !std::mem::replace(&mut self.begun, true) {
             self.heading(names, &widths)?;
@@ -167,8 +189,8 @@ struct Series<'a> {
 
 impl Writer for Json {
     fn write(&mut self, shown: &Shown) -> io::Result<()> {
-        for component in &shown.components {
-            for (table, row) in shown.tables.iter().zip(shown.of(component)) {
+        for (component, rows) in &shown.components {
+            for (table, row) in shown.tables.iter().zip(shown.rows(rows)) {
                 let Some(row) = row else { continue };
                 self.separate()?;
                 serde_json::to_writer(&mut self.out, &series(component, table, row))?;
@@ -213,13 +235,13 @@ struct Plot {
 impl Writer for Plot {
     fn write(&mut self, shown: &Shown) -> io::Result<()> {
         let out = &mut self.out;
-        for table in &shown.tables {
+        for (number, table) in shown.tables.iter().enumerate() {
             let (metric, grid) = (table.metric, table.grid);
             writeln!(out, "{}: {}", labelled(metric), metric.about)?;
             writeln!(out, "{} to {}, every {}", grid.start, grid.end(), grid.step)?;
             match table.components.len() {
                 1 => plot_one(out, table)?,
-                _ => plot_many(out, table, &shown.components)?,
+                _ => plot_many(out, shown, number)?,
             }
         }
         Ok(())
@@ -240,25 +262,28 @@ fn plot_one(out: &mut impl Write, table: &Table) -> io::Result<()> {
     Ok(())
 }
 
-fn plot_many(out: &mut impl Write, table: &Table, components: &[String]) -> io::Result<()> {
+fn plot_many(out: &mut impl Write, shown: &Shown, number: usize) -> io::Result<()> {
+    let table = &shown.tables[number];
     let top = largest(&table.values).unwrap_or(0.0);
-    let names = components.iter().map(|c| c.chars().count()).max().unwrap_or(0);
-    let room = output::width().saturating_sub(names + 30).max(10);
-    let mut idle = 0;
-    for component in components {
-        let Some(at) = table.components.iter().position(|c| **c == *component) else { continue };
-        let row = table.row(at);
-        let Some(most) = largest(row).filter(|most| *most != 0.0) else {
-            idle += 1;
-            continue;
-        };
-        let decimals = table.metric.decimals;
-        let (mean, most) = (number(mean(row), decimals), number(most, decimals));
-        let line = plot::sparkline(row, room, top);
-        writeln!(out, "{component:<names$} {line} {mean:>10} mean {most:>10} max")?;
+    let names = shown.name_width();
+    let room = output::width().saturating_sub(names + 28).max(10);
+    let (mut idle, mut absent) = (0, 0);
+    for (component, rows) in &shown.components {
+        let Some(row) = rows[number].map(|row| table.row(row)) else { continue };
+        match largest(row) {
+            None => absent += 1,
+            Some(0.0) => idle += 1,
+            Some(most) => {
+                let (line, mean, most) =
+                    (plot::sparkline(row, room, top), output::short(mean(row)), output::short(most));
+                writeln!(out, "{component:<names$} {line} {mean:>9} mean {most:>9} max")?;
+            }
+        }
     }
-    if idle > 0 {
-        writeln!(out, "{} at 0 all the time", output::count(idle, "component"))?;
+    for (count, words) in [(idle, "at 0 all the time"), (absent, "without a value")] {
+        if count > 0 {
+            writeln!(out, "{} {words}", output::count(count, "component"))?;
+        }
     }
     Ok(())
 }

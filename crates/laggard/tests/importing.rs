@@ -93,7 +93,7 @@ fn importing_twice_changes_nothing_and_another_source_is_refused() {
     std::fs::rename(folder.join("2022-07-18.csv"), folder.join("copy.csv")).unwrap();
     let again = import();
     assert_eq!(again.status.code(), Some(2));
-    assert!(errors(&again).contains("already holds what 2022-07-18.csv recorded"), "{}", errors(&again));
+    assert!(errors(&again).contains("already holds what 2022-07-18.csv ("), "{}", errors(&again));
 }
 
 #[test]
@@ -161,4 +161,50 @@ fn a_file_that_is_not_there_and_a_wrong_mapping_are_told() {
         "{}",
         errors(&output)
     );
+}
+
+#[test]
+fn two_hosts_files_of_one_name_are_two_sources() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for (folder, value) in [("a", 1), ("b", 2)] {
+        std::fs::create_dir_all(from.path().join(folder)).unwrap();
+        let lines = format!("t,v\n1658149215,{value}\n1658149230,{value}\n");
+        std::fs::write(from.path().join(folder).join("sa15.csv"), lines).unwrap();
+    }
+    let map = from.path().join("map.toml");
+    let text_of_map =
+        "[time]\ncolumn='t'\nunit='s'\n[component]\nhost='oss1'\ndevice='sda'\n[metrics]\nawait='v'\n";
+    std::fs::write(&map, text_of_map).unwrap();
+    let (a, b) = (from.path().join("a/sa15.csv"), from.path().join("b/sa15.csv"));
+    let output = laggard(&["import", text(&a), text(&b), "--map", text(&map), "-o", text(to.path())]);
+    assert_eq!(output.status.code(), Some(2), "one must not take the other's place: {}", errors(&output));
+    assert!(errors(&output).contains("1 file, 1 failed, 2 rows"), "{}", errors(&output));
+}
+
+#[test]
+fn times_that_are_none_are_told_and_lose_nothing() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (csv, map) = (from.path().join("x.csv"), from.path().join("map.toml"));
+    std::fs::write(&csv, "t,v\n1658149215,1\n9223372036854,1\n-5,1\n1658149230,2\n1658149245,3\n").unwrap();
+    let head = "[time]\ncolumn='t'\nunit='s'\n";
+    let rest = "[component]\nhost='oss1'\ndevice='sda'\n[metrics]\nawait='v'\n";
+    std::fs::write(&map, format!("{head}{rest}")).unwrap();
+    let import = || laggard(&["import", text(&csv), "--map", text(&map), "-o", text(to.path())]);
+    let output = import();
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(errors(&output).contains("3 rows"), "{}", errors(&output));
+    assert!(prints(&["show", text(to.path()), "await", "--format", "csv"]).contains("oss1:sda,3"));
+    std::fs::write(&map, format!("{head}every='0s'\n{rest}")).unwrap();
+    assert!(errors(&import()).contains("longer than no time"));
+}
+
+#[test]
+fn standard_input_can_be_imported() {
+    let to = tempfile::tempdir().unwrap();
+    let fixture = workspace().join("crates/laggard-sources/tests/fixtures/printed/sadf.json");
+    let output = support::command(&["import", "-", "-o", text(to.path())])
+        .stdin(std::fs::File::open(fixture).unwrap())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
 }

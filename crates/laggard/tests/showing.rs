@@ -127,18 +127,21 @@ fn what_cannot_be_shown_is_told_with_the_right_status() {
     assert_eq!(refused(&["show", "/nonexistent", "await"], "no such folder"), Some(2));
     assert_eq!(refused(&["show", &dataset, "speed"], "not a metric; there are tps, rd_sec"), Some(2));
     assert_eq!(refused(&["show", &dataset, "cwnd"], "no component has cwnd"), Some(4));
-    assert_eq!(
-        refused(&["show", &dataset, "await", "--component", "nobody"], "no component has await"),
-        Some(4)
-    );
-    assert_eq!(
-        refused(&["show", &dataset, "await", "--from", "2031-01-01"], "no component has await"),
-        Some(4)
-    );
+    let nobody = ["show", &dataset, "await", "--component", "nobody"];
+    assert_eq!(refused(&nobody, "no such component has await"), Some(4));
+    let outside = "it was recorded from 2027-01-15T08:00:00Z to 2027-01-15T08:00:04Z";
+    assert_eq!(refused(&["show", &dataset, "await", "--from", "2031-01-01"], outside), Some(4));
+    assert_eq!(refused(&["show", &dataset, "await", "--every", "1h"], outside), Some(4));
+    let backwards = ["show", &dataset, "await", "--from", "-1h", "--to", "-2h"];
+    assert_eq!(refused(&backwards, "is after --to"), Some(2));
+    assert_eq!(refused(&["show", &dataset, "f_await"], "do not have what f_await is derived from"), Some(4));
     assert_eq!(refused(&["show", &dataset, "await", "--every", "0s"], "longer than no time"), Some(2));
     assert_eq!(refused(&["show", &dataset, "await", "--from", "yesterday"], "is not a time"), Some(2));
     let empty = tempfile::tempdir().unwrap();
-    assert_eq!(refused(&["tables", text(empty.path())], "the dataset is empty"), Some(4));
+    for arguments in [&["tables"][..], &["tables", "--json"], &["cluster", "check"]] {
+        let words = [arguments, &[text(empty.path())]].concat();
+        assert_eq!(refused(&words, "the dataset is empty"), Some(4));
+    }
     assert_eq!(
         refused(&["cluster", "check", &dataset, "--cluster", "/nonexistent"], "/nonexistent"),
         Some(2)
@@ -175,4 +178,35 @@ fn a_reader_that_goes_away_is_no_error() {
         assert!(output.status.success(), "{format}: {}", errors(&output));
         assert_eq!(errors(&output), "");
     }
+}
+
+#[test]
+fn a_slow_recording_beside_a_fast_one_changes_none_of_its_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| text(&folder.path().join(name)).to_owned();
+    std::fs::write(path("map.toml"), MAP).unwrap();
+    let line = |t: u64, disk: &str| format!("{},{disk},{},{},0,0\n", 1_800_000_000 + t, t * t, t);
+    let heading = "t,disk,reads,read_ms,writes,write_ms\n".to_owned();
+    let fast: String = (0..=60).map(|t| line(t, "a")).collect();
+    let slow: String = (7..=20).map(|t| line(t * 10, "a")).collect();
+    std::fs::write(path("fast.csv"), heading.clone() + &fast).unwrap();
+    std::fs::write(path("slow.csv"), heading + &slow).unwrap();
+    let show = || {
+        prints(&[
+            "show",
+            &path("data"),
+            "tps",
+            "--every",
+            "10s",
+            "--format",
+            "csv",
+            "--to",
+            "2027-01-15T08:01:00Z",
+        ])
+    };
+    prints(&["import", &path("fast.csv"), "--map", &path("map.toml"), "-o", &path("data")]);
+    let alone = show();
+    prints(&["import", &path("slow.csv"), "--map", &path("map.toml"), "-o", &path("data")]);
+    assert_eq!(show(), alone);
+    assert_eq!(alone.lines().count(), 7, "{alone}");
 }

@@ -66,3 +66,31 @@ pub fn link(host: &str, remote: &str) -> String {
 pub fn recorder(host: &str, source: &str) -> String {
     format!("{host}@{source}")
 }
+
+/// A key by which people order names: `oss9:sdb` comes before `oss10:sda`.
+pub fn natural_order(name: &str) -> Vec<(u64, String)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text_end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = &rest[text_end..];
+        let digits_end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        let number = if digits_end == 0 { 0 } else { digits[..digits_end].parse().unwrap_or(u64::MAX) };
+        parts.push((0, rest[..text_end].to_owned()));
+        parts.push((number, digits[..digits_end].to_owned()));
+        rest = &digits[digits_end..];
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_ordered_as_people_count() {
+        let mut names = ["oss10:sda", "oss9:sdb", "oss9:sda", "oss10:sda1"];
+        names.sort_by_key(|name| natural_order(name));
+        assert_eq!(names, ["oss9:sda", "oss9:sdb", "oss10:sda", "oss10:sda1"]);
+    }
+}

@@ -65,24 +65,13 @@ impl Schema {
 
     /// The table of rates that goes with a table of counters (a table of rates goes with itself).
     pub fn rates(&self) -> &'static Schema {
-        let name = if self.name.ends_with(RATES_SUFFIX) { self.name } else { rates_name(self.name) };
-        Schema::named(name).expect("every table of counters has its table of rates")
+        let name = self.name.strip_suffix(RATES_SUFFIX).unwrap_or(self.name);
+        let is_its = |s: &&Schema| s.name.strip_suffix(RATES_SUFFIX) == Some(name);
+        SCHEMAS.iter().find(is_its).expect("every table of counters has its table of rates")
     }
 }
 
 const RATES_SUFFIX: &str = "_rates";
-
-fn rates_name(table: &str) -> &'static str {
-    match table {
-        "disk" => "disk_rates",
-        "net" => "net_rates",
-        "tcp" => "tcp_rates",
-        "link" => "link_rates",
-        "socket" => "socket_rates",
-        "pressure" => "pressure_rates",
-        _ => "recorder_rates",
-    }
-}
 
 /// Every table there is; [`Schema::named`] finds one.
 pub static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
@@ -95,7 +84,9 @@ pub static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
 fn rates_of(counted: &Schema) -> Schema {
     let metrics = METRICS.iter().filter(|m| m.table == counted.name);
     let columns = metrics.map(|m| Column { name: m.name, form: Form::Metric }).collect();
-    Schema { name: rates_name(counted.name), kind: counted.kind.clone(), values: Values::Numbers, columns }
+    // Made once, for the whole run of the program.
+    let name = format!("{}{RATES_SUFFIX}", counted.name).leak();
+    Schema { name, kind: counted.kind.clone(), values: Values::Numbers, columns }
 }
 
 fn counted() -> Vec<Schema> {

@@ -56,7 +56,7 @@ impl Timestamp {
 
     /// The last multiple of `step` since the epoch that is not after `self`.
     pub fn floor(self, step: Span) -> Self {
-        Timestamp(self.0 - self.0.rem_euclid(step.0))
+        Timestamp(self.0.saturating_sub(self.0.rem_euclid(step.0)))
     }
 
     /// The multiple of `step` since the epoch that is closest to `self`; the later one of two.
@@ -143,12 +143,12 @@ impl Span {
 
     /// From milliseconds.
     pub const fn from_millis(millis: i64) -> Self {
-        Span(millis * 1000)
+        Span(millis.saturating_mul(1000))
     }
 
     /// From whole seconds.
     pub const fn from_seconds(seconds: i64) -> Self {
-        Span(seconds * 1_000_000)
+        Span(seconds.saturating_mul(1_000_000))
     }
 
     /// In microseconds.

@@ -1,16 +1,18 @@
 //! Gathers the readings that fall on the instants of a grid, for the components of one table.
 //!
 //! A sample belongs to the instant nearest to it, if it is no further away than half the interval at which it
-//! was recorded. Where two samples claim one instant, as after a clock was set back, the one that was recorded
+//! was recorded ([`Rhythm`]). Where two samples claim one instant, as after a clock was set back, the one that was recorded
 //! last wins (Intrepid paper, section 6).
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Table;
 use super::counters::{Plan, Reading};
 use super::grid::Grid;
-use crate::model::time::{Span, Timestamp};
+use super::rhythm::Rhythm;
+use crate::model::time::Timestamp;
 use crate::samples::{ABSENT, UPTIME_UNKNOWN};
 
 /// Rows with the columns of a [`Plan`], as a store or a source hands them over.
@@ -33,7 +35,6 @@ pub struct Collector {
     plan: Plan,
     /// With one more instant before the first.
     grid: Grid,
-    tolerance: Span,
     numbers: HashMap<Arc<str>, usize>,
     components: Vec<Readings>,
 }
@@ -50,25 +51,19 @@ struct Readings {
 const NO_SAMPLE: i64 = i64::MIN;
 
 impl Collector {
-    /// For a metric on a grid, from samples that were recorded `every` so often.
-    pub fn new(plan: Plan, grid: Grid, every: Span) -> Collector {
-        let tolerance = Span::from_micros((every.micros().min(grid.step.micros()) + 1) / 2);
-        Collector {
-            plan,
-            grid: grid.with_one_before(),
-            tolerance,
-            numbers: HashMap::new(),
-            components: Vec::new(),
-        }
+    /// For a metric on a grid.
+    pub fn new(plan: Plan, grid: Grid) -> Collector {
+        Collector { plan, grid: grid.with_one_before(), numbers: HashMap::new(), components: Vec::new() }
     }
 
-    /// The times at which samples matter: nothing before the first or after the second is looked at.
-    pub fn span(&self) -> (Timestamp, Timestamp) {
-        (self.grid.start - self.tolerance, self.grid.end() + self.tolerance)
+    /// The times at which samples of that rhythm matter: nothing before the first or after the second is
+    /// looked at.
+    pub fn span(&self, rhythm: Rhythm) -> (Timestamp, Timestamp) {
+        (self.grid.start - rhythm.every, self.grid.end() + rhythm.every)
     }
 
-    /// Takes rows, in the order of recording.
-    pub fn feed(&mut self, rows: Rows) {
+    /// Takes rows of one rhythm, in the order of recording.
+    pub fn feed(&mut self, rows: Rows, rhythm: Rhythm) {
         // Names that no row speaks of make no component.
         let mut numbers: Vec<Option<usize>> = vec![None; rows.names.len()];
         let mut start = 0;
@@ -77,18 +72,19 @@ impl Collector {
             let same = rows.component[start..].iter().take_while(|&&c| c == component).count();
             let name = component as usize;
             let number = *numbers[name].get_or_insert_with(|| self.number(&rows.names[name]));
-            self.feed_run(number, start..start + same, rows);
+            self.feed_run(number, start..start + same, rows, rhythm);
             start += same;
         }
     }
 
     /// Rows of one component. Most fall on no instant: the next one of interest is looked for by comparing only.
-    fn feed_run(&mut self, component: usize, run: std::ops::Range<usize>, rows: Rows) {
-        let (step, tolerance) = (self.grid.step.micros(), self.tolerance.micros());
+    fn feed_run(&mut self, component: usize, run: Range<usize>, rows: Rows, rhythm: Rhythm) {
+        let step = self.grid.step.micros();
+        let tolerance = (rhythm.every.micros().min(step) + 1) / 2;
         let start = self.grid.start.micros();
         let (mut from, mut instant) = (i64::MAX, i64::MIN);
         for row in run {
-            let time = rows.time[row];
+            let time = rows.time[row].saturating_sub(rhythm.phase.micros());
             if !(from <= time && time < from.saturating_add(step)) {
                 // The cell of an instant reaches from `tolerance` before it to the next one's cell.
                 let into = time.saturating_sub(start).saturating_add(tolerance);
@@ -158,6 +154,7 @@ impl Readings {
 mod tests {
     use super::*;
     use crate::model::metric::Metric;
+    use crate::model::time::Span;
 
     /// Requests completed by `sda` at each (time in ms, total) as `sectors_read`.
     fn rates(samples: &[(i64, u64)], every: Span, step: Span) -> Vec<f64> {
@@ -166,7 +163,7 @@ mod tests {
         let counts: Vec<u64> = samples.iter().map(|(_, c)| *c).collect();
         let last = time.iter().copied().max().unwrap_or(0);
         let grid = Grid::covering(Timestamp::from_micros(step.micros()), Timestamp::from_micros(last), step);
-        let mut collector = Collector::new(plan, grid, every);
+        let mut collector = Collector::new(plan, grid);
         let rows = Rows {
             names: &["oss1:sda".into()],
             component: &vec![0; time.len()],
@@ -174,7 +171,7 @@ mod tests {
             time: &time,
             columns: &[&counts],
         };
-        collector.feed(rows);
+        collector.feed(rows, Rhythm::on_grid(every));
         collector.table().values
     }
 
@@ -202,6 +199,51 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_half_a_step_off_loses_nothing() {
+        let plan = Plan::new(Metric::named("rd_sec").unwrap(), false);
+        let time: Vec<i64> = (0..40).map(|s| s * 1_000_000 + 500_000 + (s % 3 - 1) * 20_000).collect();
+        let counts: Vec<u64> = (0..40).collect();
+        let rhythm = Rhythm::of(&time, None).unwrap();
+        let grid = Grid::covering(rhythm.instant(time[1]), rhythm.instant(time[39]), SECOND);
+        let mut collector = Collector::new(plan, grid);
+        let (component, uptime) = (vec![0; 40], vec![UPTIME_UNKNOWN; 40]);
+        let rows = Rows {
+            names: &["x".into()],
+            component: &component,
+            time: &time,
+            uptime: &uptime,
+            columns: &[&counts],
+        };
+        collector.feed(rows, rhythm);
+        assert!(collector.table().values.iter().all(|v| (0.9..1.1).contains(v)));
+    }
+
+    #[test]
+    fn a_slower_recording_does_not_loosen_a_faster_one() {
+        let fast: Vec<(i64, u64)> = (0..=40).map(|s| (s * 1000, (s * s) as u64)).collect();
+        let alone = rates(&fast, SECOND, Span::from_seconds(10));
+        let plan = Plan::new(Metric::named("rd_sec").unwrap(), false);
+        let grid =
+            Grid::covering(Timestamp::from_seconds(10), Timestamp::from_seconds(40), Span::from_seconds(10));
+        let mut collector = Collector::new(plan, grid);
+        let names: [Arc<str>; 1] = ["oss1:sda".into()];
+        for (samples, every) in [(&fast[..], SECOND), (&[(50_000, 9999)][..], Span::from_seconds(10))] {
+            let time: Vec<i64> = samples.iter().map(|(t, _)| t * 1000).collect();
+            let counts: Vec<u64> = samples.iter().map(|(_, c)| *c).collect();
+            let (component, uptime) = (vec![0; time.len()], vec![UPTIME_UNKNOWN; time.len()]);
+            let rows = Rows {
+                names: &names,
+                component: &component,
+                time: &time,
+                uptime: &uptime,
+                columns: &[&counts],
+            };
+            collector.feed(rows, Rhythm::on_grid(every));
+        }
+        assert_eq!(collector.table().values, alone);
+    }
+
+    #[test]
     fn after_a_clock_was_set_back_the_later_recording_wins() {
         let values =
             rates(&[(0, 0), (1000, 10), (2000, 20), (1000, 30), (2000, 40), (3000, 50)], SECOND, SECOND);
@@ -212,14 +254,15 @@ mod tests {
     fn times_at_the_ends_of_the_range_are_outside_every_grid() {
         let plan = Plan::new(Metric::named("rd_sec").unwrap(), false);
         let grid = Grid::covering(Timestamp::from_seconds(0), Timestamp::from_seconds(3), SECOND);
-        let mut collector = Collector::new(plan, grid, SECOND);
-        collector.feed(Rows {
+        let mut collector = Collector::new(plan, grid);
+        let rows = Rows {
             names: &["x".into()],
             component: &[0, 0, 0],
             time: &[i64::MIN, i64::MAX, i64::MIN + 1],
             uptime: &[0, 0, 0],
             columns: &[&[1, 2, 3]],
-        });
+        };
+        collector.feed(rows, Rhythm::on_grid(SECOND));
         assert!(collector.table().values.iter().all(|v| v.is_nan()));
     }
 }

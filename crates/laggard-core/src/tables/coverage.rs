@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::time::{Span, Timestamp};
+use super::rhythm::Rhythm;
+use crate::model::time::Timestamp;
 
 /// The instants, multiples of an interval since 1970, at which something was sampled.
 #[derive(Clone, Debug)]
 pub struct Coverage {
-    every: Span,
+    rhythm: Rhythm,
     /// Bits, by the number of their block: recordings lie close together, and may be years apart.
     blocks: BTreeMap<i64, Block>,
 }
@@ -27,15 +28,18 @@ pub struct Gap {
 }
 
 impl Coverage {
-    /// Nothing sampled yet, at this interval.
-    pub fn new(every: Span) -> Coverage {
-        Coverage { every, blocks: BTreeMap::new() }
+    /// Nothing sampled yet, in this rhythm.
+    pub fn new(rhythm: Rhythm) -> Coverage {
+        Coverage { rhythm, blocks: BTreeMap::new() }
     }
 
     /// Marks the instants nearest to these times.
     pub fn add(&mut self, times: &[i64]) {
-        let every = self.every.micros();
-        let mut left = times.iter().map(|time| time.saturating_add(every / 2).div_euclid(every)).peekable();
+        let (every, phase) = (self.rhythm.every.micros(), self.rhythm.phase.micros());
+        let mut left = times
+            .iter()
+            .map(|time| time.saturating_sub(phase).saturating_add(every / 2).div_euclid(every))
+            .peekable();
         while let Some(&first) = left.peek() {
             let number = first.div_euclid(INSTANTS_PER_BLOCK);
             let block = self.blocks.entry(number).or_insert([0; WORDS]);
@@ -66,11 +70,11 @@ impl Coverage {
 
     /// How many instants are missing within a gap.
     pub fn missing(&self, gap: Gap) -> u64 {
-        ((gap.to - gap.from).micros() / self.every.micros() - 1).unsigned_abs()
+        ((gap.to - gap.from).micros() / self.rhythm.every.micros() - 1).unsigned_abs()
     }
 
     fn time(&self, instant: i64) -> Timestamp {
-        Timestamp::from_micros(instant.saturating_mul(self.every.micros()))
+        Timestamp::from_micros(instant.saturating_mul(self.rhythm.every.micros()))
     }
 
     fn instants(&self) -> impl Iterator<Item = i64> + '_ {
@@ -89,10 +93,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::model::time::Span;
     use proptest::prelude::{prop_assert_eq, proptest};
 
     fn coverage(seconds: &[i64]) -> Coverage {
-        let mut coverage = Coverage::new(Span::SECOND);
+        let mut coverage = Coverage::new(Rhythm::on_grid(Span::SECOND));
         coverage.add(&seconds.iter().map(|s| s * 1_000_000).collect::<Vec<_>>());
         coverage
     }
@@ -113,7 +118,7 @@ mod tests {
 
     #[test]
     fn times_at_the_ends_of_the_range_do_no_harm() {
-        let mut coverage = Coverage::new(Span::SECOND);
+        let mut coverage = Coverage::new(Rhythm::on_grid(Span::SECOND));
         coverage.add(&[i64::MIN, i64::MAX]);
         assert_eq!(coverage.samples(), 2);
         coverage.gaps();

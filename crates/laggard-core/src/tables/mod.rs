@@ -11,6 +11,7 @@ pub mod counters;
 pub mod coverage;
 pub mod grid;
 pub mod rates;
+pub mod rhythm;
 
 use std::sync::Arc;
 

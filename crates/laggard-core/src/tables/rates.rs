@@ -9,15 +9,14 @@ use std::sync::Arc;
 
 use super::Table;
 use super::grid::Grid;
+use super::rhythm::Rhythm;
 use crate::model::metric::Metric;
 use crate::model::time::{Span, Timestamp};
 
-/// Rates of one metric, gathered to be put on a grid.
+/// Rates of one metric, added up to be put on a grid.
 pub struct RateCollector {
     metric: &'static Metric,
     grid: Grid,
-    /// The instants at which the recording was made. Two samples for one of them: the last wins.
-    recorded: Grid,
     numbers: HashMap<Arc<str>, usize>,
     components: Vec<Rated>,
 }
@@ -39,49 +38,55 @@ pub struct RateRows<'a> {
 
 struct Rated {
     name: Arc<str>,
-    values: Vec<f64>,
-    operations: Vec<f64>,
+    cells: Vec<Cell>,
+}
+
+/// What falls into one step. Two samples for one moment both count: unlike counters, rates may be averaged.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    samples: u32,
+    with_operations: u32,
+    covered_us: i64,
+    sum: f64,
+    operations: f64,
+    weighed: f64,
 }
 
 impl RateCollector {
-    /// For a metric on a grid, from values that were recorded `every` so often.
-    pub fn new(metric: &'static Metric, grid: Grid, every: Span) -> RateCollector {
-        let recorded = Grid::covering(grid.start - grid.step, grid.end() + every, every);
-        RateCollector { metric, grid, recorded, numbers: HashMap::new(), components: Vec::new() }
+    /// For a metric on a grid.
+    pub fn new(metric: &'static Metric, grid: Grid) -> RateCollector {
+        RateCollector { metric, grid, numbers: HashMap::new(), components: Vec::new() }
     }
 
-    /// The times at which samples matter.
-    pub fn span(&self) -> (Timestamp, Timestamp) {
-        (self.recorded.start - self.recorded.step, self.recorded.end() + self.recorded.step)
+    /// The times at which samples of that rhythm matter.
+    pub fn span(&self, rhythm: Rhythm) -> (Timestamp, Timestamp) {
+        (self.grid.start - self.grid.step - rhythm.every, self.grid.end() + rhythm.every)
     }
 
-    /// Takes rows, in the order of recording.
-    pub fn feed(&mut self, rows: RateRows) {
+    /// Takes rows of one rhythm.
+    pub fn feed(&mut self, rows: RateRows, rhythm: Rhythm) {
         // Names that no row speaks of make no component.
         let mut numbers: Vec<Option<usize>> = vec![None; rows.names.len()];
         for (row, &time) in rows.time.iter().enumerate() {
-            if let Some(slot) = self.slot(time) {
-                let name = rows.component[row] as usize;
-                let number = *numbers[name].get_or_insert_with(|| self.number(&rows.names[name]));
-                let component = &mut self.components[number];
-                component.values[slot] = rows.values[row];
-                component.operations[slot] = rows.operations.map_or(f64::NAN, |o| o[row]);
-            }
+            let Some(cell) = self.cell(rhythm.instant(time)) else { continue };
+            let name = rows.component[row] as usize;
+            let number = *numbers[name].get_or_insert_with(|| self.number(&rows.names[name]));
+            let operations = rows.operations.map_or(f64::NAN, |o| o[row]);
+            self.components[number].cells[cell].add(rows.values[row], operations, rhythm.every);
         }
     }
 
-    fn slot(&self, time: i64) -> Option<usize> {
-        let into = Timestamp::from_micros(time).nearest(self.recorded.step) - self.recorded.start;
-        usize::try_from(into.micros() / self.recorded.step.micros())
-            .ok()
-            .filter(|&slot| slot < self.recorded.len)
+    /// The step that an instant of a recording belongs to: it covers the time before it.
+    fn cell(&self, instant: Timestamp) -> Option<usize> {
+        let step = self.grid.step.micros();
+        let after_start = (instant - self.grid.start).micros().saturating_add(step - 1).div_euclid(step);
+        usize::try_from(after_start).ok().filter(|&cell| cell < self.grid.len)
     }
 
     fn number(&mut self, name: &Arc<str>) -> usize {
-        let slots = self.recorded.len;
+        let cells = self.grid.len;
         *self.numbers.entry(name.clone()).or_insert_with(|| {
-            let (values, operations) = (vec![f64::NAN; slots], vec![f64::NAN; slots]);
-            self.components.push(Rated { name: name.clone(), values, operations });
+            self.components.push(Rated { name: name.clone(), cells: vec![Cell::default(); cells] });
             self.components.len() - 1
         })
     }
@@ -91,30 +96,35 @@ impl RateCollector {
         let mut table = Table::new(self.metric, self.grid);
         for component in &self.components {
             table.components.push(component.name.clone());
-            table.values.extend(self.grid.instants().map(|instant| self.mean(component, instant)));
+            table.values.extend(component.cells.iter().map(|cell| cell.mean(self.metric, self.grid.step)));
         }
         table
     }
+}
 
-    /// The mean over the step that ends at `instant`.
-    fn mean(&self, component: &Rated, instant: Timestamp) -> f64 {
-        let slots = self.slots_until(instant - self.grid.step)..self.slots_until(instant);
-        let within = || slots.clone().filter(|&slot| !component.values[slot].is_nan());
-        if self.recorded.step * 2 * (within().count() as i64) < self.grid.step {
-            return f64::NAN;
+impl Cell {
+    fn add(&mut self, value: f64, operations: f64, every: Span) {
+        if value.is_nan() {
+            return;
         }
-        let weighable =
-            self.metric.weight.is_some() && within().all(|slot| !component.operations[slot].is_nan());
-        let weight = |slot: usize| if weighable { component.operations[slot] } else { 1.0 };
-        let total: f64 = within().map(weight).sum();
-        let weighed: f64 = within().map(|slot| component.values[slot] * weight(slot)).sum();
-        if total == 0.0 { 0.0 } else { weighed / total }
+        self.samples += 1;
+        self.covered_us = self.covered_us.saturating_add(every.micros());
+        self.sum += value;
+        if !operations.is_nan() {
+            self.with_operations += 1;
+            self.operations += operations;
+            self.weighed += value * operations;
+        }
     }
 
-    /// How many slots there are up to an instant.
-    fn slots_until(&self, instant: Timestamp) -> usize {
-        let slots = (instant - self.recorded.start).micros() / self.recorded.step.micros() + 1;
-        usize::try_from(slots).unwrap_or(0).min(self.recorded.len)
+    fn mean(&self, metric: &Metric, step: Span) -> f64 {
+        let is_weighable = metric.weight.is_some() && self.with_operations == self.samples;
+        match () {
+            () if self.samples == 0 || self.covered_us.saturating_mul(2) < step.micros() => f64::NAN,
+            () if !is_weighable => self.sum / f64::from(self.samples),
+            () if self.operations == 0.0 => 0.0,
+            () => self.weighed / self.operations,
+        }
     }
 }
 
@@ -126,16 +136,17 @@ mod tests {
         let step = Span::from_seconds(step);
         let last = samples.last().map_or(0, |s| s.0);
         let grid = Grid::covering(Timestamp::from_micros(step.micros()), Timestamp::from_seconds(last), step);
-        let mut collector = RateCollector::new(Metric::named(metric).unwrap(), grid, Span::SECOND);
+        let mut collector = RateCollector::new(Metric::named(metric).unwrap(), grid);
         let (times, values): (Vec<i64>, Vec<f64>) = samples.iter().map(|s| (s.0 * 1_000_000, s.1)).unzip();
         let operations: Vec<f64> = samples.iter().map(|s| s.2).collect();
-        collector.feed(RateRows {
+        let rows = RateRows {
             names: &["sda".into()],
             component: &vec![0; samples.len()],
             time: &times,
             values: &values,
             operations: Some(&operations),
-        });
+        };
+        collector.feed(rows, Rhythm::on_grid(Span::SECOND));
         collector.table().values
     }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use laggard_core::model::component::{self, Kind};
 use laggard_core::model::schema::{Schema, Values};
@@ -58,6 +59,10 @@ struct BoundValue {
     scale: f64,
 }
 
+/// Times that can be written as a date with a year of four digits; anything else is no time of a sample.
+const YEARS: RangeInclusive<Timestamp> =
+    Timestamp::from_seconds(0)..=Timestamp::from_seconds(253_402_300_799);
+
 #[derive(Default)]
 struct Last {
     host: String,
@@ -106,7 +111,7 @@ impl Binding {
 
     /// Makes the rows of one record; none if it does not fit.
     pub(super) fn rows(&mut self, record: &dyn Record, gathering: &mut Gathering<'_>) -> Option<()> {
-        let time = record.time(self.time)?;
+        let time = record.time(self.time).filter(|time| YEARS.contains(time))?;
         for table in &mut self.tables {
             table.fill(record)?;
             let (slot, number) = table.place(record, &self.host, &mut self.origin, gathering)?;

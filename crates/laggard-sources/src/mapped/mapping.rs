@@ -178,6 +178,9 @@ impl Checker<'_> {
         let path = written.path.map(|path| self.at(&path.pattern, PathPattern::read)).transpose()?;
         let host = self.template(component.host.as_ref())?;
         self.options(&written.options)?;
+        if written.time.every.is_some_and(|every| every <= Span::ZERO) {
+            return Err(MappingError("[time]: expected `every` to be longer than no time".into()));
+        }
         let mut tables = self.metrics(&written.metrics, component)?;
         tables.extend(self.counters(&written.counters, component)?);
         if tables.is_empty() {

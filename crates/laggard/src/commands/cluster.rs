@@ -1,17 +1,18 @@
 //! `laggard cluster`: which components there are, and which of them are peers.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use laggard_core::model::cluster::{ClusterFile, FEWEST_PEERS, Inventory, Recorded};
-use laggard_core::model::component::Kind;
+use laggard_core::model::cluster::{ClusterFile, Component, FEWEST_PEERS, Inventory, Recorded};
+use laggard_core::model::component::{Kind, natural_order};
 use laggard_sources::discover::gluster;
-use laggard_store::dataset::Dataset;
+use laggard_store::dataset::{Dataset, Listing};
+use laggard_store::error::{Problem, StoreError};
 use serde::Serialize;
 
-use super::show::natural;
 use super::tables;
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
@@ -85,7 +86,8 @@ impl Discover {
             Some(info) => (read(info)?, self.status.as_deref().map(read).transpose()?),
             None => (ask(gluster::INFO_COMMAND)?, ask(gluster::STATUS_COMMAND).ok()),
         };
-        let text = gluster::cluster(&info, status.as_deref())?.to_toml();
+        let named = || self.info.as_ref().map_or("gluster".into(), |path| path.display().to_string());
+        let text = gluster::cluster(&info, status.as_deref()).with_context(named)?.to_toml();
         match &self.out {
             Some(path) => std::fs::write(path, text).with_context(|| path.display().to_string())?,
             None => std::io::Write::write_all(&mut output::stdout(), text.as_bytes())?,
@@ -104,9 +106,10 @@ fn ask(command: &str) -> anyhow::Result<String> {
     let next = "run this on a server of the volume, or give its saved output with --info";
     let answer = Command::new(program).args(words).output();
     let answer = answer.map_err(|error| Lacking(format!("`{command}`: {error}: {next}")))?;
-    if !answer.status.success() && answer.stdout.is_empty() {
-        let said = String::from_utf8_lossy(&answer.stderr);
-        bail!(Lacking(format!("`{command}`: {}: {next}", said.trim())));
+    if !answer.status.success() {
+        let said =
+            [answer.stderr, answer.stdout].map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned());
+        bail!(Lacking(format!("`{command}`: {}: {next}", said.join(" ").trim())));
     }
     Ok(String::from_utf8_lossy(&answer.stdout).into_owned())
 }
@@ -114,14 +117,19 @@ fn ask(command: &str) -> anyhow::Result<String> {
 impl Check {
     fn run(self) -> Outcome {
         let dataset = tables::open(&self.dataset)?;
-        let file = load(&self.dataset, self.cluster.as_deref())?;
-        let inventory = Inventory::new(&file, &recorded(&dataset)?);
+        let file = load(&dataset, self.cluster.as_deref())?;
+        let (recorded, problems) = recorded(&dataset)?;
+        if recorded.is_empty() && problems.is_empty() {
+            bail!(tables::empty());
+        }
+        let inventory = Inventory::new(&file, &recorded);
         if self.json {
             output::json(&document(&inventory))?;
         } else {
             self.print(&inventory)?;
         }
-        Ok(Done::Well)
+        problems.iter().for_each(tell);
+        Ok(if problems.is_empty() { Done::Well } else { Done::WithErrors })
     }
 
     fn print(&self, inventory: &Inventory) -> anyhow::Result<()> {
@@ -138,43 +146,41 @@ impl Check {
 }
 
 /// The cluster file that is named, or the dataset's own, or the default one.
-pub fn load(dataset: &str, named: Option<&Path>) -> anyhow::Result<ClusterFile> {
-    let own = Path::new(dataset).join("cluster.toml");
-    let path = match named {
-        Some(path) => path,
-        None if own.is_file() => &own,
-        None => return Ok(ClusterFile::default()),
-    };
-    ClusterFile::parse(&read(path)?).with_context(|| path.display().to_string())
+pub fn load(dataset: &Dataset, named: Option<&Path>) -> anyhow::Result<ClusterFile> {
+    let own = dataset.folder().map(|folder| folder.join("cluster.toml")).filter(|path| path.is_file());
+    let Some(path) = named.map(Path::to_owned).or(own) else { return Ok(ClusterFile::default()) };
+    ClusterFile::parse(&read(&path)?).with_context(|| path.display().to_string())
 }
 
-/// Everything that a dataset has samples of, and its hosts. The recorder's own account is no part of the system.
-pub fn recorded(dataset: &Dataset) -> anyhow::Result<Vec<Recorded>> {
-    let mut recorded = Vec::new();
-    let listing = dataset.segments()?;
-    listing.problems.iter().for_each(tell);
-    for segment in listing.segments.iter().filter(|s| s.table.kind != Kind::RECORDER) {
+/// Everything that a dataset has samples of, and its hosts, with what could not be read. The recorder's own account
+/// is no part of the system.
+pub fn recorded(dataset: &Dataset) -> Result<(Vec<Recorded>, Vec<Problem>), StoreError> {
+    let Listing { segments, mut problems } = dataset.segments()?;
+    let mut recorded = BTreeSet::new();
+    for segment in segments.iter().filter(|s| s.table.kind != Kind::RECORDER) {
         let (host, kind) = (segment.host.clone(), segment.table.kind.clone());
-        recorded.push(Recorded { name: host.clone(), kind: Kind::SERVER, host: host.clone() });
-        let names = segment.summary()?.components.into_keys();
-        recorded.extend(names.map(|name| Recorded {
-            name: name.to_string(),
-            kind: kind.clone(),
-            host: host.clone(),
-        }));
+        let of =
+            |name: &str, kind: &Kind| Recorded { name: name.into(), kind: kind.clone(), host: host.clone() };
+        match segment.components() {
+            Ok(names) => {
+                recorded.insert(of(&host, &Kind::SERVER));
+                recorded.extend(names.iter().map(|name| of(name, &kind)));
+            }
+            Err(error) => problems.push(Problem { name: segment.name().to_string(), error }),
+        }
     }
-    recorded.sort();
-    recorded.dedup();
-    Ok(recorded)
+    Ok((recorded.into_iter().collect(), problems))
 }
 
 fn groups(inventory: &Inventory) -> comfy_table::Table {
     let mut lines = output::table(&["peer group", "members", "judged", "for example"], &[1]);
-    for group in &inventory.groups {
+    let mut groups: Vec<_> = inventory.groups.iter().collect();
+    groups.sort_by_key(|group| natural_order(&group.name));
+    for group in groups {
         let judged = if group.is_judged() { "yes".into() } else { format!("no: fewer than {FEWEST_PEERS}") };
         let mut names: Vec<&str> =
             group.members.iter().map(|&m| inventory.components[m].name.as_str()).collect();
-        names.sort_by_key(|name| natural(name));
+        names.sort_by_key(|name| natural_order(name));
         let example = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         lines.add_row([group.name.clone(), group.members.len().to_string(), judged, example]);
     }
@@ -218,16 +224,24 @@ fn remarks(inventory: &Inventory) -> Vec<String> {
             u.section, u.pattern
         )
     });
-    ignored.chain(unruled).chain(unmatched).collect()
+    let unknown = inventory
+        .unknown_attributes
+        .iter()
+        .map(|a| format!("group_by names {a:?}, which no component has: is it misspelt?"));
+    let twice = inventory
+        .twice
+        .iter()
+        .map(|name| format!("two components are named {name}: tell them apart in their rule's name"));
+    ignored.chain(unruled).chain(unmatched).chain(unknown).chain(twice).collect()
 }
 
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
     groups: Vec<Group<'a>>,
-    ignored: &'a [(String, String)],
-    unruled: Vec<&'a str>,
-    unmatched: Vec<&'a str>,
+    components: &'a [Component],
+    ignored: Vec<Ignored<'a>>,
+    remarks: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -236,6 +250,12 @@ struct Group<'a> {
     kind: &'a str,
     judged: bool,
     members: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Ignored<'a> {
+    name: &'a str,
+    reason: &'a str,
 }
 
 fn document(inventory: &Inventory) -> Document<'_> {
@@ -249,8 +269,8 @@ fn document(inventory: &Inventory) -> Document<'_> {
     Document {
         schema: "laggard.cluster/1",
         groups: groups.collect(),
-        ignored: &inventory.ignored,
-        unruled: inventory.unruled.iter().map(name).collect(),
-        unmatched: inventory.unmatched.iter().map(|u| u.pattern.as_str()).collect(),
+        components: &inventory.components,
+        ignored: inventory.ignored.iter().map(|(name, reason)| Ignored { name, reason }).collect(),
+        remarks: remarks(inventory),
     }
 }

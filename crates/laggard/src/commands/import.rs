@@ -1,6 +1,8 @@
 //! `laggard import`: foreign recordings, brought into a dataset.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
@@ -18,7 +20,7 @@ use laggard_store::import::Importer;
 use laggard_store::origin::Origin;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::failure::{Done, Outcome, tell};
+use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::{output, progress};
 
 /// Bring recordings of other tools into a dataset.
@@ -35,7 +37,7 @@ Examples:
   laggard import iostat.txt --host oss3 -o data
   laggard import cluster_A.tar.zst --map examples/perseus.toml -o data")]
 pub struct Import {
-    /// What to read: files, folders, archives.
+    /// What to read: files, folders, archives; - for standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The dataset: a folder, made if it is not there, or an object-store prefix.
@@ -61,9 +63,9 @@ const FEW_NOTES: usize = 2;
 impl Import {
     pub fn run(self) -> Outcome {
         let mapping = self.map.as_deref().map(mapping).transpose()?;
-        let dataset = Dataset::open(&self.out).with_context(|| self.out.clone())?;
+        let dataset = Dataset::open(&self.out)?;
         if let Some(peers) = mapping.as_ref().and_then(Mapping::group_by) {
-            write_cluster_file(&self.out, peers)?;
+            write_cluster_file(&dataset, peers)?;
         }
         let paths = self.paths();
         let work = Work {
@@ -81,7 +83,10 @@ impl Import {
 
     /// Every file on its own, so that the files of a folder are read side by side.
     fn paths(&self) -> Vec<PathBuf> {
-        let files = |path: &PathBuf| input::files(path).unwrap_or_else(|_| vec![path.clone()]);
+        let files = |path: &PathBuf| match path.as_os_str() == "-" {
+            true => vec![PathBuf::from("/dev/stdin")],
+            false => input::files(path).unwrap_or_else(|_| vec![path.clone()]),
+        };
         self.files.iter().flat_map(files).collect()
     }
 }
@@ -114,9 +119,15 @@ impl Work {
     fn put(&self, path: &Path, options: &Options) -> Result<(), StoreError> {
         let importer = Importer::into(self.dataset.clone())?;
         let mut sink = Putting { importer, source: source(path), hosts: BTreeSet::new() };
-        input::import(path, options, &mut sink, &mut |outcome| self.report(outcome));
+        let (mut read, mut rows) = (0, 0);
+        input::import(path, options, &mut sink, &mut |outcome| {
+            rows += outcome.rows;
+            read += u64::from(self.report(outcome));
+        });
         let written = sink.importer.finish()?;
         let mut tally = self.tally();
+        tally.read += read;
+        tally.rows += rows;
         tally.hosts.extend(sink.hosts);
         tally.bytes += written.iter().map(|imported| imported.bytes).sum::<u64>();
         Ok(())
@@ -126,33 +137,28 @@ impl Work {
         self.tally.lock().expect("no thread fails while it holds this")
     }
 
-    fn report(&self, outcome: FileOutcome) {
+    /// Tells what is to be told of a file; says whether it was read to its end.
+    fn report(&self, outcome: FileOutcome) -> bool {
+        self.tell_notes(&outcome);
+        let Err(error) = outcome.result else { return true };
+        let kept = match outcome.rows {
+            0 => String::new(),
+            rows => format!("; {} before it kept", output::count(rows, "row")),
+        };
+        self.tell(format_args!("{}: {error}{kept}", outcome.name));
+        self.tally().failed += 1;
+        false
+    }
+
+    fn tell_notes(&self, outcome: &FileOutcome) {
         let shown = if self.all_notes { usize::MAX } else { FEW_NOTES };
         for note in outcome.notes.iter().take(shown) {
             let time = note.time.map(|t| format!("{t}: ")).unwrap_or_default();
             self.tell(format_args!("{}: {time}{}", outcome.name, note.text));
         }
-        if outcome.notes.len() > shown {
-            let more = outcome.notes.len() - shown;
-            self.tell(format_args!(
-                "{}: {} more (--notes tells all)",
-                outcome.name,
-                output::count(more as u64, "note")
-            ));
-        }
-        let mut tally = self.tally();
-        tally.rows += outcome.rows;
-        match outcome.result {
-            Ok(()) => tally.read += 1,
-            Err(error) => {
-                tally.failed += 1;
-                let kept = if outcome.rows > 0 {
-                    format!("; {} before it kept", output::count(outcome.rows, "row"))
-                } else {
-                    String::new()
-                };
-                self.tell(format_args!("{}: {error}{kept}", outcome.name));
-            }
+        if let Some(more @ 1..) = outcome.notes.len().checked_sub(shown) {
+            let more = output::count(more as u64, "note");
+            self.tell(format_args!("{}: {more} more (--notes tells all)", outcome.name));
         }
     }
 
@@ -171,7 +177,10 @@ impl Work {
             output::count(tally.hosts.len() as u64, "host"),
             output::bytes(tally.bytes),
         ));
-        match (tally.read, tally.failed) {
+        match (tally.rows, tally.failed) {
+            (0, 0) => {
+                bail!(TooPoor("nothing to import: the files hold no counters that laggard knows".into()))
+            }
             (0, _) => bail!("nothing could be imported"),
             (_, 0) => Ok(Done::Well),
             _ => Ok(Done::WithErrors),
@@ -199,10 +208,19 @@ impl Sink for Putting {
     fn note(&mut self, _: Note) {}
 }
 
-/// What a file is called in the dataset: the same file gives the same, wherever it lies.
+/// What a file is called in the dataset: the same recording gives the same, wherever it lies and however far it has
+/// grown since. Its beginning tells it from others of its name: every host has a `sa15`.
 fn source(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    let name = path
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let mut start = Vec::new();
+    // Without a beginning there is nothing to import, which is told elsewhere.
+    let _ = File::open(path).and_then(|file| file.take(START_OF_A_FILE).read_to_end(&mut start));
+    format!("{name} ({:08x})", crc32fast::hash(&start))
 }
+
+const START_OF_A_FILE: u64 = 4096;
 
 fn mapping(path: &Path) -> anyhow::Result<Mapping> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
@@ -210,12 +228,13 @@ fn mapping(path: &Path) -> anyhow::Result<Mapping> {
 }
 
 /// Which components are peers, as the mapping knows; never over a file that is there.
-fn write_cluster_file(dataset: &str, group_by: &[String]) -> anyhow::Result<()> {
-    let path = Path::new(dataset).join("cluster.toml");
-    if dataset.contains("://") || path.exists() {
+fn write_cluster_file(dataset: &Dataset, group_by: &[String]) -> anyhow::Result<()> {
+    let Some(folder) = dataset.folder() else { return Ok(()) };
+    let path = folder.join("cluster.toml");
+    if path.exists() {
         return Ok(());
     }
-    std::fs::create_dir_all(dataset).with_context(|| dataset.to_string())?;
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let file = ClusterFile { group_by: group_by.to_vec(), ..ClusterFile::default() };
     std::fs::write(&path, file.to_toml()).with_context(|| path.display().to_string())
 }

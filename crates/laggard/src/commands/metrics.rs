@@ -17,6 +17,12 @@ pub struct Metrics {
 }
 
 #[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    metrics: &'a [Row],
+}
+
+#[derive(Serialize)]
 struct Row {
     name: &'static str,
     unit: &'static str,
@@ -30,7 +36,7 @@ impl Metrics {
     pub fn run(self) -> Outcome {
         let rows: Vec<Row> = METRICS.iter().map(row).collect();
         if self.json {
-            output::json(&rows)?;
+            output::json(&Document { schema: "laggard.metrics/1", metrics: &rows })?;
         } else {
             output::print(&listing(&rows))?;
         }

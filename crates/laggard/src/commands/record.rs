@@ -1,6 +1,6 @@
 //! `laggard record`: the agent.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -12,10 +12,11 @@ use laggard_sources::live::prefix::Prefix;
 use laggard_sources::live::sampler::{Options, Sampler};
 use laggard_sources::live::selection::Selection;
 use laggard_sources::live::traffic::Bounds;
-use laggard_store::origin::Origin;
+use laggard_store::dataset::Dataset;
+use laggard_store::origin::{Origin, RECORDER};
 
-use super::show::positive_span;
-use crate::failure::{Done, Lacking, Outcome, tell};
+use crate::arguments::positive_span;
+use crate::failure::{Done, Lacking, Outcome, TooPoor, tell};
 use crate::output;
 use crate::recording::{Limits, Recording, Summary};
 
@@ -33,7 +34,7 @@ Examples:
 pub struct Record {
     /// The dataset: a folder, made if it is not there.
     #[arg(short, long, value_name = "DATASET")]
-    out: PathBuf,
+    out: String,
     /// How often to sample, from 100ms to 1h.
     #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = positive_span)]
     every: Span,
@@ -84,10 +85,16 @@ pub struct Record {
 impl Record {
     pub fn run(self) -> Outcome {
         let summary = self.record()?;
+        if !summary.is_complete() {
+            return Ok(Done::WithErrors);
+        }
+        if summary.components == 0 {
+            bail!(self.nothing(&summary));
+        }
         if !self.quiet {
             summary.tell(&self.out);
         }
-        Ok(if summary.is_complete() { Done::Well } else { Done::WithErrors })
+        Ok(Done::Well)
     }
 
     fn record(&self) -> anyhow::Result<Summary> {
@@ -95,8 +102,30 @@ impl Record {
         let schedule = Schedule::new(self.every)?;
         let sampler = Sampler::new(self.options(&host)?).map_err(|error| Lacking(error.to_string()))?;
         let limits = Limits { flush: self.flush, keep: self.keep, keep_bytes: self.keep_bytes };
-        Recording::start(&self.out, self.origin(&host), sampler, schedule, limits)?
+        let folder = self.folder()?;
+        Recording::start(&folder, self.origin(&host), sampler, schedule, limits)?
             .run(self.duration, self.quiet)
+    }
+
+    /// A live tail grows by appending, which objects cannot.
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        let dataset = Dataset::open(&self.out)?;
+        let next = "record into a folder, and copy its .parquet files there; they never change";
+        let remote = || anyhow!("{}: a recorder cannot append to objects: {next}", self.out);
+        dataset.folder().map(Path::to_owned).ok_or_else(remote)
+    }
+
+    fn nothing(&self, summary: &Summary) -> TooPoor {
+        let why = match summary.clock.ticks {
+            0 => {
+                format!("no multiple of {} fell into that time: record for longer, or more often", self.every)
+            }
+            _ => format!(
+                "{} has nothing that fits: see --devices, --interfaces and --procfs",
+                self.procfs.display()
+            ),
+        };
+        TooPoor(format!("nothing was recorded: {why}"))
     }
 
     fn host_name(&self) -> anyhow::Result<String> {
@@ -130,23 +159,19 @@ impl Record {
             host: host.into(),
             every: Some(self.every),
             wraps_at_32_bits: host::wraps_at_32_bits(&self.procfs),
-            source: "laggard record".into(),
+            source: RECORDER.into(),
         }
     }
 }
 
 impl Summary {
-    fn tell(&self, out: &std::path::Path) {
+    fn tell(&self, out: &str) {
         let ticks = output::count(self.clock.ticks, "sample");
         let missed =
             if self.clock.missed > 0 { format!(", {} missed", self.clock.missed) } else { String::new() };
         let components = output::count(self.components as u64, "component");
-        tell(format_args!(
-            "{}: {ticks} of {components}{missed}, {}",
-            out.display(),
-            output::bytes(self.bytes)
-        ));
-        tell(format_args!("next: laggard tables {0}; laggard show {0} await", out.display()));
+        tell(format_args!("{out}: {ticks} of {components}{missed}, {}", output::bytes(self.bytes)));
+        tell(format_args!("next: laggard tables {out}; laggard show {out} await"));
     }
 }
 

@@ -2,14 +2,15 @@
 
 use anyhow::bail;
 use clap::Args;
-use globset::{Glob, GlobMatcher};
+use globset::GlobMatcher;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp, parse_time};
 use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
-use laggard_store::tabulate::Tabulator;
+use laggard_store::tabulate::{Stretch, Tabulator};
 
 use super::tables;
+use crate::arguments::{glob, metric, now, positive_span};
 use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::shown::{Format, Shown};
 
@@ -46,8 +47,10 @@ pub struct Show {
     format: Format,
 }
 
-/// Instants that are worked on at once: memory stays bounded however long a recording is.
-const INSTANTS_AT_ONCE: usize = 4096;
+/// Values that are worked on at once: memory stays bounded however long or wide a recording is.
+const VALUES_AT_ONCE: usize = 4_000_000;
+const MOST_INSTANTS_AT_ONCE: usize = 4096;
+const FEWEST_INSTANTS_AT_ONCE: usize = 64;
 /// More than any terminal is wide: a plot of a long time is drawn from longer steps.
 const MOST_INSTANTS_OF_A_PLOT: i64 = 2000;
 
@@ -61,125 +64,125 @@ impl Show {
             |name: &str| self.component.is_empty() || self.component.iter().any(|g| g.is_match(name));
         let tables: Vec<&str> = self.metric.iter().map(|m| m.table).collect();
         let mut tabulator = Tabulator::new(&dataset, &tables, &wanted)?;
-        let grids = self.grids(&tabulator)?;
-        let step = grids[0].step;
-        let mut writer = self.format.writer(&self.metric, step);
-        for grid in grids {
-            writer.write(&self.shown(&mut tabulator, grid))?;
-        }
-        writer.finish()?;
         tabulator.problems().iter().for_each(tell);
+        let told = tabulator.problems().len();
+        self.show(&mut tabulator)?;
+        tabulator.problems()[told..].iter().for_each(tell);
         Ok(if tabulator.problems().is_empty() { Done::Well } else { Done::WithErrors })
     }
 
-    /// The instants to show: all that was recorded, at its own interval, unless told otherwise.
-    fn grids(&self, tabulator: &Tabulator) -> anyhow::Result<Vec<Grid>> {
-        let Some(recorded_every) = tabulator.every() else { bail!(self.nothing()) };
-        let every = self.every.unwrap_or(recorded_every);
-        if every < recorded_every {
-            tell(format_args!("recorded every {recorded_every}: shown at that, not every {every}"));
+    fn show(&self, tabulator: &mut Tabulator) -> anyhow::Result<()> {
+        let step = self.step(tabulator)?;
+        let grids = self.grids(tabulator, step)?;
+        let mut writer = self.format.writer(&self.metric, step);
+        let mut has_values = false;
+        for grid in grids {
+            let shown = self.shown(tabulator, grid);
+            has_values |= shown.has_values();
+            writer.write(&shown)?;
         }
+        writer.finish()?;
+        if has_values { Ok(()) } else { Err(self.without_values().into()) }
+    }
+
+    /// The distance of the instants: as asked for, if anything was recorded so often.
+    fn step(&self, tabulator: &Tabulator) -> anyhow::Result<Span> {
+        let Some((shortest, longest, slowest)) = tabulator.every() else { bail!(self.without_components()) };
+        match self.every {
+            Some(every) if every < shortest => {
+                tell(format_args!("recorded every {shortest}: shown at that, not every {every}"));
+                Ok(shortest)
+            }
+            Some(every) => Ok(every),
+            None if shortest < longest => {
+                tell(format_args!(
+                    "shown every {longest}, as {slowest} was recorded: --every {shortest} shows the others in full"
+                ));
+                Ok(longest)
+            }
+            None => Ok(longest),
+        }
+    }
+
+    /// The instants to show: all that was recorded, unless told otherwise.
+    fn grids(&self, tabulator: &Tabulator, step: Span) -> anyhow::Result<Vec<Grid>> {
         let now = now();
         let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
         let from = time(&self.from)?.unwrap_or(Timestamp::MIN);
         let to = time(&self.to)?.unwrap_or(Timestamp::MAX);
-        let stretches = tabulator.stretches(every.max(recorded_every));
-        let within = stretches.iter().filter(|s| s.first <= to && s.last >= from);
-        // At the first sample of a stretch there is nothing yet to compare with.
-        let step = every.max(recorded_every);
-        let bounds: Vec<_> = within.map(|s| ((s.first + step).max(from), s.last.min(to))).collect();
-        let grids = match self.format {
-            Format::Plot => plotted(&bounds, step),
-            _ => bounds.iter().flat_map(|&(from, to)| parts(Grid::covering(from, to, step))).collect(),
-        };
-        if grids.is_empty() { Err(self.nothing().into()) } else { Ok(grids) }
+        if from > to {
+            bail!("--from {from} is after --to {to}");
+        }
+        let stretches = tabulator.stretches(step);
+        let grids: Vec<Grid> = stretches.iter().filter_map(|s| within(*s, from, to, step)).collect();
+        if grids.is_empty() {
+            bail!(self.outside(&stretches, step));
+        }
+        let at_once = (VALUES_AT_ONCE / tabulator.components().max(1))
+            .clamp(FEWEST_INSTANTS_AT_ONCE, MOST_INSTANTS_AT_ONCE);
+        Ok(match self.format {
+            Format::Plot => plotted(&grids),
+            _ => grids.into_iter().flat_map(|grid| parts(grid, at_once)).collect(),
+        })
     }
 
-    fn nothing(&self) -> TooPoor {
-        let names: Vec<&str> = self.metric.iter().map(|m| m.name).collect();
+    fn metrics(&self) -> String {
+        self.metric.iter().map(|m| m.name).collect::<Vec<_>>().join(", ")
+    }
+
+    fn without_components(&self) -> TooPoor {
+        let such = if self.component.is_empty() { "no component" } else { "no such component" };
         TooPoor(format!(
-            "{}: no component has {} there: see `laggard tables`",
+            "{}: {such} has {}: `laggard tables --components` lists what there is",
             self.dataset,
-            names.join(", ")
+            self.metrics()
+        ))
+    }
+
+    fn outside(&self, stretches: &[Stretch], step: Span) -> TooPoor {
+        let (first, last) = (stretches.first().map(|s| s.first), stretches.last().map(|s| s.last));
+        let span = first.zip(last).map(|(first, last)| format!("from {first} to {last}")).unwrap_or_default();
+        TooPoor(format!("{}: no two samples {step} apart at that time: it was recorded {span}", self.dataset))
+    }
+
+    fn without_values(&self) -> TooPoor {
+        TooPoor(format!(
+            "{}: the recordings do not have what {} is derived from",
+            self.dataset,
+            self.metrics()
         ))
     }
 
     fn shown(&self, tabulator: &mut Tabulator, grid: Grid) -> Shown {
         let tables: Vec<Table> = self.metric.iter().map(|metric| tabulator.table(metric, grid)).collect();
-        let mut components: Vec<String> =
-            tables.iter().flat_map(|t| &t.components).map(|name| name.to_string()).collect();
-        components.sort_by_cached_key(|name| natural(name));
-        components.dedup();
-        Shown { grid, components, tables }
+        Shown::new(grid, tables)
     }
 }
 
+/// The instants of a stretch at which there is a sample to compare with one a step before.
+fn within(stretch: Stretch, from: Timestamp, to: Timestamp, step: Span) -> Option<Grid> {
+    let first = at_or_after(stretch.first, step) + step;
+    let (start, end) = (at_or_after(first.max(from), step), stretch.last.min(to).floor(step));
+    (start <= end).then(|| Grid::covering(start, end, step))
+}
+
+fn at_or_after(time: Timestamp, step: Span) -> Timestamp {
+    let floor = time.floor(step);
+    if floor == time { time } else { floor + step }
+}
+
 /// A grid in parts that fit into memory.
-fn parts(grid: Grid) -> Vec<Grid> {
-    let starts = (0..grid.len).step_by(INSTANTS_AT_ONCE);
-    let part = |start| Grid {
-        start: grid.instant(start),
-        step: grid.step,
-        len: INSTANTS_AT_ONCE.min(grid.len - start),
-    };
+fn parts(grid: Grid, at_once: usize) -> Vec<Grid> {
+    let starts = (0..grid.len).step_by(at_once);
+    let part =
+        |start| Grid { start: grid.instant(start), step: grid.step, len: at_once.min(grid.len - start) };
     starts.map(part).collect()
 }
 
 /// One grid over everything, coarse enough to be drawn.
-fn plotted(bounds: &[(Timestamp, Timestamp)], step: Span) -> Vec<Grid> {
-    let (Some(first), Some(last)) = (bounds.first(), bounds.last()) else { return Vec::new() };
-    let steps = (last.1 - first.0).micros() / step.micros();
-    let step = step * (steps / MOST_INSTANTS_OF_A_PLOT + 1);
-    let grid = Grid::covering(first.0, last.1, step);
-    if grid.len == 0 { Vec::new() } else { vec![grid] }
-}
-
-/// A key by which `sd10` comes after `sd9`.
-pub fn natural(name: &str) -> Vec<(u64, String)> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text_end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let digits = &rest[text_end..];
-        let digits_end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        let number = if digits_end == 0 { 0 } else { digits[..digits_end].parse().unwrap_or(u64::MAX) };
-        parts.push((0, rest[..text_end].to_owned()));
-        parts.push((number, digits[..digits_end].to_owned()));
-        rest = &digits[digits_end..];
-    }
-    parts
-}
-
-fn metric(name: &str) -> Result<&'static Metric, String> {
-    Metric::named(name).ok_or_else(|| format!("not a metric; there are {}", Metric::names()))
-}
-
-pub fn glob(text: &str) -> Result<GlobMatcher, String> {
-    Glob::new(text).map(|glob| glob.compile_matcher()).map_err(|error| error.to_string())
-}
-
-/// A length of time that is more than none.
-pub fn positive_span(text: &str) -> Result<Span, String> {
-    match text.parse::<Span>() {
-        Ok(span) if span > Span::ZERO => Ok(span),
-        Ok(_) => Err("must be longer than no time".into()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// The wall clock.
-pub fn now() -> Timestamp {
-    jiff::Timestamp::now().into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_ordered_as_people_count() {
-        let mut names = ["oss10:sda", "oss9:sdb", "oss9:sda", "oss10:sda1"];
-        names.sort_by_key(|n| natural(n));
-        assert_eq!(names, ["oss9:sda", "oss9:sdb", "oss10:sda", "oss10:sda1"]);
-    }
+fn plotted(grids: &[Grid]) -> Vec<Grid> {
+    let (first, last) = (grids[0], grids[grids.len() - 1]);
+    let steps = (last.end() - first.start).micros() / first.step.micros();
+    let step = first.step * (steps / MOST_INSTANTS_OF_A_PLOT + 1);
+    vec![Grid::covering(first.start, last.end(), step)]
 }

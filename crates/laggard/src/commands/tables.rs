@@ -4,20 +4,19 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::Args;
-use laggard_core::model::component::Kind;
+use laggard_core::model::component::{Kind, natural_order};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::coverage::Coverage;
+use laggard_core::tables::rhythm::Rhythm;
 use laggard_store::dataset::Dataset;
 use laggard_store::error::StoreError;
 use laggard_store::name::State;
 use laggard_store::segment::Segment;
 use laggard_store::selection::{Selection, Wanted};
-use laggard_store::tabulate::interval;
+use laggard_store::tabulate::rhythm;
 use serde::Serialize;
 
-use super::show::natural;
 use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::output;
 
@@ -44,6 +43,7 @@ impl Tables {
         let dataset = open(&self.dataset)?;
         if self.json {
             let (tables, problems) = contents(&dataset)?;
+            not_empty(&tables, problems)?;
             output::json(&Document { schema: "laggard.tables/1", tables: &tables })?;
             return Ok(done(problems));
         }
@@ -56,24 +56,28 @@ pub fn open(location: &str) -> anyhow::Result<Dataset> {
     if !location.contains("://") && !std::path::Path::new(location).is_dir() {
         anyhow::bail!("{location}: no such folder: make a dataset with `laggard record` or `laggard import`");
     }
-    Dataset::open(location).with_context(|| location.to_string())
+    Ok(Dataset::open(location)?)
 }
 
 /// Prints what is in a dataset.
 pub fn overview(dataset: &Dataset, components: bool) -> Outcome {
     let (tables, problems) = contents(dataset)?;
-    if tables.is_empty() && problems == 0 {
-        return Err(TooPoor(
-            "the dataset is empty: fill it with `laggard record` or `laggard import`".into(),
-        )
-        .into());
-    }
+    not_empty(&tables, problems)?;
     if components {
         output::print(&component_lines(&tables))?;
     } else {
         output::print(&table_lines(&tables))?;
     }
     Ok(done(problems))
+}
+
+fn not_empty(tables: &[Contents], problems: usize) -> Result<(), TooPoor> {
+    if tables.is_empty() && problems == 0 { Err(empty()) } else { Ok(()) }
+}
+
+/// A dataset without any sample.
+pub fn empty() -> TooPoor {
+    TooPoor("the dataset is empty: fill it with `laggard record` or `laggard import`".into())
 }
 
 fn done(problems: usize) -> Done {
@@ -140,7 +144,7 @@ fn contents(dataset: &Dataset) -> anyhow::Result<(Vec<Contents>, usize)> {
         }
         tables.extend(account.contents(&segments));
     }
-    tables.sort_by_key(|t| natural(&t.host));
+    tables.sort_by_key(|t| natural_order(&t.host));
     Ok((tables, problems))
 }
 
@@ -154,8 +158,9 @@ struct Account {
 
 impl Account {
     fn new(segments: &[Segment]) -> Account {
-        let every = segments.iter().map(interval).max().unwrap_or(Span::SECOND);
-        Account { rows: 0, coverage: Coverage::new(every), components: BTreeMap::new(), every }
+        let rhythms = segments.iter().filter_map(|segment| rhythm(segment).ok());
+        let rhythm = rhythms.max_by_key(|r| r.every).unwrap_or(Rhythm::on_grid(Span::SECOND));
+        Account { rows: 0, coverage: Coverage::new(rhythm), components: BTreeMap::new(), every: rhythm.every }
     }
 
     fn add(&mut self, segment: &Segment) -> Result<(), StoreError> {
@@ -238,7 +243,7 @@ fn component_lines(tables: &[Contents]) -> comfy_table::Table {
     let mut lines = output::table(&["component", "table", "rows", "first", "last"], &[2]);
     for t in tables {
         let mut components: Vec<_> = t.components.iter().collect();
-        components.sort_by_key(|(name, _)| natural(name));
+        components.sort_by_key(|(name, _)| natural_order(name));
         for (name, c) in components {
             let (rows, first, last) = (c.rows.to_string(), whole_second(c.first), whole_second(c.last));
             lines.add_row([name.to_string(), t.table.into(), rows, first, last]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::super::component::Kind;
-use super::pattern::Pattern;
+use super::pattern::{Pattern, holes};
 
 /// What a cluster file says. An empty one is valid, and is what holds when there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub struct Rule {
 
 /// An attribute's value: text, or a number written as one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a whole number")]
 pub enum Attribute {
     /// Text.
     Text(String),
@@ -84,8 +84,18 @@ impl From<String> for Attribute {
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// Not TOML, an unknown key, or a wrong value; the message has the line.
-    #[error("{0}")]
+    #[error(transparent)]
     Toml(#[from] toml::de::Error),
+    /// A hole that the pattern does not have.
+    #[error("[[component]] {pattern:?}: {text:?} has {{{hole}}}, which the pattern does not")]
+    Hole {
+        /// The rule's pattern.
+        pattern: String,
+        /// The name or attribute.
+        text: String,
+        /// The word in braces.
+        hole: String,
+    },
 }
 
 impl Default for ClusterFile {
@@ -98,12 +108,29 @@ impl Default for ClusterFile {
 impl ClusterFile {
     /// Reads a cluster file's text.
     pub fn parse(text: &str) -> Result<ClusterFile, ClusterError> {
-        Ok(toml::from_str(text)?)
+        let file: ClusterFile = toml::from_str(text)?;
+        file.rules.iter().try_for_each(Rule::check)?;
+        Ok(file)
     }
 
     /// The text that [`ClusterFile::parse`] reads.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a cluster file has no map keys but strings")
+    }
+}
+
+impl Rule {
+    /// Every hole of the name and the attributes must be one of the pattern's.
+    fn check(&self) -> Result<(), ClusterError> {
+        let words = self.pattern.words();
+        let texts = self.name.iter().cloned().chain(self.attributes.values().map(Attribute::text));
+        for text in texts {
+            let unknown = holes(&text).find(|hole| !words.contains(hole)).map(String::from);
+            if let Some(hole) = unknown {
+                return Err(ClusterError::Hole { pattern: self.pattern.to_string(), text, hole });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -131,6 +158,16 @@ mod tests {
         "#;
         let file = ClusterFile::parse(text).unwrap();
         assert_eq!(ClusterFile::parse(&file.to_toml()).unwrap(), file);
+    }
+
+    #[test]
+    fn a_hole_that_the_pattern_does_not_have_is_refused() {
+        let problem =
+            ClusterFile::parse("[[component]]\nmatch = 'vm:loop{n}'\nname = 'lun{m}'\n").unwrap_err();
+        assert_eq!(
+            problem.to_string(),
+            r#"[[component]] "vm:loop{n}": "lun{m}" has {m}, which the pattern does not"#
+        );
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::super::component::Kind;
 use super::FEWEST_PEERS;
 use super::file::{ClusterFile, Rule};
@@ -19,7 +21,7 @@ pub struct Recorded {
 }
 
 /// A thing that can be blamed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Component {
     /// The name it is reported by.
     pub name: String,
@@ -54,7 +56,7 @@ pub struct Unmatched {
 /// Every recorded component, accounted for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inventory {
-    /// All components that may be judged, by name.
+    /// All components that may be judged, by recorded name.
     pub components: Vec<Component>,
     /// Their peer groups, by name.
     pub groups: Vec<PeerGroup>,
@@ -64,6 +66,10 @@ pub struct Inventory {
     pub unruled: Vec<usize>,
     /// Parts of the file that match nothing.
     pub unmatched: Vec<Unmatched>,
+    /// Attributes that the file groups by and no component has; the default ones need not be there.
+    pub unknown_attributes: Vec<String>,
+    /// Names that more than one component has.
+    pub twice: Vec<String>,
 }
 
 impl PeerGroup {
@@ -84,6 +90,8 @@ impl Inventory {
         }
         inventory.groups = groups(&file.group_by, &inventory.components);
         inventory.unmatched = unmatched(file, &matched);
+        inventory.unknown_attributes = unknown_attributes(&file.group_by, &inventory.components);
+        inventory.twice = twice(&inventory.components);
         inventory
     }
 
@@ -159,6 +167,18 @@ fn group_name(kind: &Kind, key: &[(&str, &str)]) -> String {
     key.iter().fold(kind.to_string(), |name, (attribute, value)| format!("{name} {attribute}={value}"))
 }
 
+fn unknown_attributes(group_by: &[String], components: &[Component]) -> Vec<String> {
+    let default = ClusterFile::default().group_by;
+    let has = |a: &String| components.iter().any(|c| c.attributes.contains_key(a));
+    group_by.iter().filter(|a| !default.contains(a) && !has(a)).cloned().collect()
+}
+
+fn twice(components: &[Component]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let again = components.iter().filter(|c| !seen.insert((&c.kind, &c.name)));
+    again.map(|c| c.name.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 fn unmatched(file: &ClusterFile, matched: &BTreeSet<(&'static str, usize)>) -> Vec<Unmatched> {
     let ignores = file.ignored.iter().map(|i| ("ignore", i.pattern.as_str())).enumerate();
     let rules = file.rules.iter().map(|r| ("component", r.pattern.as_str())).enumerate();
@@ -226,6 +246,16 @@ mod tests {
         let file = ClusterFile::parse("[[component]]\nmatch = 'oss9:sdb'\n").unwrap();
         let inventory = Inventory::new(&file, &disks(&["oss1:sdb"]));
         assert_eq!(inventory.unmatched, [Unmatched { section: "component", pattern: "oss9:sdb".into() }]);
+    }
+
+    #[test]
+    fn misspelt_attributes_and_names_given_twice_are_told() {
+        let file = ClusterFile::parse(
+            "group_by = ['kind', 'sever']\n[[component]]\nmatch = '*:sd*'\nname = 'disk'\n",
+        );
+        let inventory = Inventory::new(&file.unwrap(), &disks(&["a:sda", "b:sda"]));
+        assert_eq!(inventory.unknown_attributes, ["sever"]);
+        assert_eq!(inventory.twice, ["disk"]);
     }
 
     #[test]

@@ -42,6 +42,11 @@ impl Pattern {
         Some(named.filter_map(|n| Some((n.to_owned(), found.name(n)?.as_str().to_owned()))).collect())
     }
 
+    /// The words of its holes.
+    pub fn words(&self) -> Vec<&str> {
+        self.matcher.capture_names().flatten().collect()
+    }
+
     /// Whether the name fits.
     pub fn matches(&self, name: &str) -> bool {
         self.matcher.is_match(name)
@@ -85,7 +90,12 @@ fn hole(word: &str, so_far: &str) -> Result<String, String> {
     }
 }
 
-/// Puts captures into a text: `lun{lun}`. A hole that nothing stands for is left out.
+/// The words in braces of a text.
+pub fn holes(text: &str) -> impl Iterator<Item = &str> {
+    text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
+}
+
+/// Puts captures into a text: `lun{lun}`.
 pub fn fill(text: &str, captures: &Captures) -> String {
     let mut filled = text.to_owned();
     for (word, value) in captures {

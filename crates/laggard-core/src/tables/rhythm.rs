@@ -1,0 +1,105 @@
+//! How the samples of a recording follow each other: how often, and how long after the multiples of that.
+
+use crate::model::time::{Span, Timestamp};
+
+/// Samples come every `every`, `phase` after its multiples since 1970 (before them, if negative).
+///
+/// laggard's own recordings have no phase. Those of others do: a job that starts at 12:00:05 and samples every
+/// 10 s is always half a step off, and without its phase each sample would fall now on one instant, now on the
+/// next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rhythm {
+    /// From one sample to the next.
+    pub every: Span,
+    /// From a multiple of `every` to the sample that belongs to it; at most half of `every` either way.
+    pub phase: Span,
+}
+
+/// Nobody records more often than this; two samples that are closer were not meant to follow each other.
+const SHORTEST: Span = Span::from_millis(100);
+
+impl Rhythm {
+    /// A recording on the grid itself.
+    pub fn on_grid(every: Span) -> Rhythm {
+        Rhythm { every, phase: Span::ZERO }
+    }
+
+    /// The rhythm of one component's samples, in any order: at the stated interval, or else at their median
+    /// distance. Nothing if there are too few to tell.
+    pub fn of(times: &[i64], stated: Option<Span>) -> Option<Rhythm> {
+        let every = stated.or_else(|| median_distance(times).map(meant))?.max(SHORTEST);
+        let first = *times.first()?;
+        let (step, half) = (every.micros(), every.micros() / 2);
+        // Counted from the first sample, so that a phase close to half a step does not fall apart.
+        let beside = |time: &i64| (time.saturating_sub(first).saturating_add(half)).rem_euclid(step) - half;
+        let typical = first.saturating_add(median(times.iter().map(beside).collect())?);
+        let phase = typical.saturating_add(half).rem_euclid(step) - half;
+        Some(Rhythm { every, phase: Span::from_micros(phase) })
+    }
+
+    /// The multiple of the interval that a sample belongs to.
+    pub fn instant(&self, time: i64) -> Timestamp {
+        Timestamp::from_micros(time.saturating_sub(self.phase.micros())).nearest(self.every)
+    }
+}
+
+fn median_distance(times: &[i64]) -> Option<Span> {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    times.dedup();
+    median(times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect()).map(Span::from_micros)
+}
+
+/// Intervals are chosen by people: whole seconds, or tenths of one. Jitter must not make 10.02 s of 10 s.
+fn meant(distance: Span) -> Span {
+    let unit = if distance < Span::SECOND { SHORTEST } else { Span::SECOND };
+    let units = distance.micros().saturating_add(unit.micros() / 2) / unit.micros();
+    unit * units
+}
+
+/// The lower one of two in the middle.
+fn median(mut values: Vec<i64>) -> Option<i64> {
+    let middle = values.len().checked_sub(1)? / 2;
+    Some(*values.select_nth_unstable(middle).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rhythm(seconds: &[f64]) -> Option<Rhythm> {
+        let times: Vec<i64> = seconds.iter().map(|s| (s * 1e6) as i64).collect();
+        Rhythm::of(&times, None)
+    }
+
+    #[test]
+    fn the_interval_is_the_median_distance() {
+        assert_eq!(rhythm(&[0.0, 600.0, 1201.0, 1800.0, 9000.0]).unwrap().every, Span::from_seconds(600));
+        assert_eq!(rhythm(&[7.0]), None);
+        assert_eq!(rhythm(&[]), None);
+    }
+
+    #[test]
+    fn samples_half_a_step_off_stay_together() {
+        let jittery = [5.0, 15.02, 24.98, 35.0, 44.99, 55.01];
+        let rhythm = rhythm(&jittery).unwrap();
+        assert_eq!(rhythm.every, Span::from_seconds(10));
+        let times: Vec<i64> = jittery.iter().map(|s| (s * 1e6) as i64).collect();
+        let instants: Vec<i64> = times.iter().map(|&t| rhythm.instant(t).micros() / 10_000_000).collect();
+        let first = instants[0];
+        assert_eq!(instants, (first..first + 6).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn an_absurd_distance_is_not_believed() {
+        let rhythm = rhythm(&[1.0, 1.000001, 1.000002, 80000.0]).unwrap();
+        assert_eq!(rhythm.every, SHORTEST);
+    }
+
+    #[test]
+    fn times_at_the_ends_of_the_range_do_no_harm() {
+        let rhythm = Rhythm::of(&[i64::MIN, 0, i64::MAX], None).unwrap();
+        rhythm.instant(i64::MIN);
+        rhythm.instant(i64::MAX);
+    }
+}
