@@ -145,6 +145,15 @@ fn a_running_recorder_is_not_disturbed() {
 }
 
 #[test]
+fn a_second_recorder_is_refused_before_the_first_has_written_anything() {
+    let folder = tempdir().unwrap();
+    let first = Recorder::open(folder.path(), origin("oss1")).unwrap();
+    assert!(Recorder::open(folder.path(), origin("oss1")).is_err());
+    first.close();
+    assert!(Recorder::open(folder.path(), origin("oss1")).is_ok());
+}
+
+#[test]
 fn a_recorder_picks_up_what_another_one_left() {
     let folder = tempdir().unwrap();
     leave_tail(folder.path(), "pressure", time("2026-11-15T12:00:00Z"), 3);

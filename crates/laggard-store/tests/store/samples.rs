@@ -113,10 +113,11 @@ pub fn assert_exact(rows: &Rows) {
     }
 }
 
-/// The names of the files in a folder.
+/// The names of the files in a folder, but for the locks of its recorders.
 pub fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| !name.ends_with(".lock"));
     names.sort();
     names
 }
