@@ -14,11 +14,23 @@ fn record(tree: &ProcTree, dataset: &str, more: &[&str]) -> std::process::Output
     laggard(&[&["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms"], more].concat())
 }
 
+/// A recorder that ends with its test, however that ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Starts a recorder that writes often.
-fn start(tree: &ProcTree, dataset: &str) -> Child {
+fn start(tree: &ProcTree, dataset: &str) -> Running {
     let arguments =
         ["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms", "--flush", "100ms", "--quiet"];
-    command(&arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    Running(
+        command(&arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap(),
+    )
 }
 
 /// Waits until something holds; a test that waits in vain fails.
@@ -85,11 +97,10 @@ fn this_host_can_be_recorded_with_everything_it_has() {
 fn a_second_recorder_of_a_host_is_refused() {
     let (tree, folder) = (ProcTree::new(1), tempfile::tempdir().unwrap());
     let dataset = text(folder.path());
-    let mut first = start(&tree, dataset);
+    let first = start(&tree, dataset);
     eventually("a tail", || !files(folder.path(), ".disk.arrow").is_empty());
     let second = record(&tree, dataset, &["--for", "1s"]);
-    first.kill().unwrap();
-    first.wait().unwrap();
+    drop(first);
     assert_eq!(second.status.code(), Some(2));
     assert!(errors(&second).contains("another recorder of oss1"), "{}", errors(&second));
 }
@@ -103,8 +114,8 @@ fn readers_see_what_a_recorder_has_flushed_while_it_goes_on() {
     let before = samples(dataset);
     eventually("more samples", || samples(dataset) > before);
     assert!(prints(&["tables", dataset]).contains("live"));
-    terminate(&recorder);
-    assert!(recorder.wait().unwrap().success());
+    terminate(&recorder.0);
+    assert!(recorder.0.wait().unwrap().success());
     assert!(files(folder.path(), ".arrow").is_empty(), "a recorder that is told to stop seals its files");
 }
 
@@ -117,11 +128,10 @@ fn terminate(child: &Child) {
 fn what_was_flushed_survives_kill_9_and_is_sealed_by_the_next_recorder() {
     let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
     let dataset = text(folder.path());
-    let mut recorder = start(&tree, dataset);
+    let recorder = start(&tree, dataset);
     eventually("samples in a live tail", || samples(dataset) >= 3);
     let flushed = samples(dataset);
-    recorder.kill().unwrap();
-    recorder.wait().unwrap();
+    drop(recorder);
     let output = record(&tree, dataset, &["--for", "300ms"]);
     assert!(output.status.success(), "{}", errors(&output));
     assert!(files(folder.path(), ".arrow").is_empty());
@@ -287,12 +297,11 @@ fn a_slow_recording_is_on_disk_after_every_sample() {
     let dataset = text(folder.path());
     let arguments =
         ["record", "-o", dataset, "--procfs", tree.path(), "--every", "1s", "--flush", "1s", "--quiet"];
-    let mut recorder = command(&arguments).stderr(Stdio::null()).spawn().unwrap();
+    let recorder = Running(command(&arguments).stderr(Stdio::null()).spawn().unwrap());
     eventually("the first sample", || {
         !files(folder.path(), ".disk.arrow").is_empty() && samples(dataset) >= 1
     });
-    recorder.kill().unwrap();
-    recorder.wait().unwrap();
+    drop(recorder);
     assert!(samples(dataset) >= 1);
 }
 
