@@ -67,7 +67,7 @@ impl Default for Names {
 
 impl Names {
     /// The component column of some rows.
-    fn column(&mut self, rows: &RawTable) -> Result<DictionaryArray<Int32Type>, ArrowError> {
+    pub(crate) fn column(&mut self, rows: &RawTable) -> Result<DictionaryArray<Int32Type>, ArrowError> {
         let mut used = vec![false; rows.names().len()];
         rows.component.iter().for_each(|&c| used[c as usize] = true);
         let used = || rows.names().iter().zip(&used);

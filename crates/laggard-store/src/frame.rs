@@ -3,9 +3,7 @@
 //! bytes state is believed further than the bytes that are there.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -48,19 +46,29 @@ pub(crate) struct Frames<R> {
 #[derive(Debug)]
 pub(crate) struct Frame {
     bytes: Raw,
+    schema: SchemaRef,
+    dictionaries: Arc<HashMap<i64, ArrayRef>>,
     place: Place,
 }
 
-/// Where a message of rows lies, and what is needed to decode it.
+/// Where the columns of a message lie.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// Of the first byte after the message's length.
-    offset: u64,
-    description: usize,
-    body: usize,
-    schema: SchemaRef,
-    dictionaries: Arc<HashMap<i64, ArrayRef>>,
     rows: usize,
+    is_packed: bool,
+    /// Where its buffers start in the file.
+    body: u64,
+    /// Offset and length of each buffer in the body. A column has two: which values there are, and the values.
+    buffers: Arc<[(u32, u32)]>,
+}
+
+/// Some bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// Where they start.
+    pub(crate) offset: u64,
+    /// How many there are.
+    pub(crate) length: usize,
 }
 
 #[derive(Debug)]
@@ -178,9 +186,16 @@ impl<R: Read> Frames<R> {
         let batch = message.header_as_record_batch().ok_or("expected rows")?;
         let widths: Vec<usize> = schema.fields().iter().map(|field| width(field.data_type())).collect();
         let rows = check_rows(batch, &widths, &raw.body)?;
-        let (dictionaries, offset) = (self.dictionaries.clone(), self.whole + 8);
-        let (description, body) = (raw.description.len(), raw.body.len());
-        Ok(Frame { bytes: raw, place: Place { offset, description, body, schema, dictionaries, rows } })
+        // No body is as large as 4 GiB.
+        let small = |bytes: i64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let buffers = batch.buffers().into_iter().flatten().map(|b| (small(b.offset()), small(b.length())));
+        let place = Place {
+            rows,
+            is_packed: batch.compression().is_some(),
+            body: self.whole + 8 + raw.description.len() as u64,
+            buffers: buffers.collect(),
+        };
+        Ok(Frame { bytes: raw, schema, dictionaries: self.dictionaries.clone(), place })
     }
 
     /// The bytes of the next message, or how the tail ends instead.
@@ -237,14 +252,9 @@ impl<R: Read> Frames<R> {
 }
 
 impl Frame {
-    /// How many rows it holds.
-    pub(crate) fn rows(&self) -> usize {
-        self.place.rows
-    }
-
     /// How many columns it holds.
     pub(crate) fn width(&self) -> usize {
-        self.place.schema.fields().len()
+        self.schema.fields().len()
     }
 
     /// Where it lies.
@@ -256,7 +266,7 @@ impl Frame {
     pub(crate) fn decode(&self, projection: &[usize]) -> Result<RecordBatch, String> {
         let message = message(&self.bytes.description)?;
         let batch = message.header_as_record_batch().ok_or("expected rows")?;
-        let (Place { schema, dictionaries, .. }, version) = (&self.place, message.version());
+        let (Frame { schema, dictionaries, .. }, version) = (self, message.version());
         guarded(AssertUnwindSafe(|| {
             RecordBatchDecoder::try_new(&self.bytes.body, batch, schema.clone(), dictionaries, &version)?
                 .with_projection(Some(projection))
@@ -266,12 +276,23 @@ impl Frame {
 }
 
 impl Place {
-    /// Reads the message once more, from the file in which it was found to be sound.
-    pub(crate) fn load(&self, file: &File) -> std::io::Result<Frame> {
-        let (mut description, mut body) = (vec![0; self.description], vec![0; self.body]);
-        file.read_exact_at(&mut description, self.offset)?;
-        file.read_exact_at(&mut body, self.offset + self.description as u64)?;
-        Ok(Frame { bytes: Raw { description, body: Buffer::from_vec(body) }, place: self.clone() })
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether the buffers are compressed.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.is_packed
+    }
+
+    /// Where it says which values a column has, and where these are.
+    pub(crate) fn buffers(&self, column: usize) -> Option<(Stretch, Stretch)> {
+        let stretch = |number: usize| {
+            let &(offset, length) = self.buffers.get(number)?;
+            Some(Stretch { offset: self.body + u64::from(offset), length: length as usize })
+        };
+        Some((stretch(2 * column)?, stretch(2 * column + 1)?))
     }
 }
 

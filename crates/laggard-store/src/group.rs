@@ -1,26 +1,25 @@
 //! Row groups: the stretches of a tail that are sorted and packed together.
-//! In: frames, in the order of recording. Out: columns, sorted by component. Always: a component's rows keep
+//! In: rows of a tail or in memory, in the order of recording. Out: columns, sorted by component. Always: a component's rows keep
 //! their order.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecondType, UInt64Type};
-use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray, UInt64Array,
-};
-use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field};
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use arrow_schema::Field;
+use laggard_core::samples::RawTable;
 
-use crate::frame::{Frame, Place};
+use crate::bits::{ColumnReader, Sorted, Source};
 
 /// Parquet packs differences in blocks of so many values. Row groups of whole blocks of instants make the
 /// packed times of all components equal, byte for byte, and zstd then stores them once.
 const INSTANTS_PER_BLOCK: usize = 256;
+/// A group of more parts than this is long enough. Each takes memory of its own, and those of a table with one
+/// component have but a few rows.
+const MANY_PARTS: usize = 2048;
 
 /// Rows that become one row group.
 #[derive(Debug, Default)]
@@ -31,12 +30,12 @@ pub(crate) struct Group {
 
 #[derive(Debug)]
 struct Part {
-    place: Place,
+    source: Source,
     range: Range<usize>,
     component: DictionaryArray<Int32Type>,
 }
 
-/// Cuts the stream of frames into groups.
+/// Cuts the stream of rows into groups.
 #[derive(Debug)]
 pub(crate) struct Cutter {
     /// How many rows a group aims at. It ends at twice as many, even in the middle of an instant.
@@ -58,17 +57,22 @@ impl Cutter {
         Cutter { rows, group: Group::default(), leader: None }
     }
 
-    /// Adds a frame; gives the groups that are complete with it. `keys` is its component column.
-    pub(crate) fn add(&mut self, frame: &Frame, keys: &DictionaryArray<Int32Type>) -> Vec<Group> {
+    /// Adds rows; gives the groups that are complete with them. `keys` is their component column.
+    pub(crate) fn add(&mut self, source: &Source, keys: &DictionaryArray<Int32Type>) -> Vec<Group> {
         let mut complete = Vec::new();
         let mut from = 0;
         while let Some(end) = self.cut(keys, from) {
-            self.push(frame, from..end, keys);
+            self.push(source, from..end, keys);
             complete.push(self.finish());
             from = end;
         }
-        self.push(frame, from..frame.rows(), keys);
+        self.push(source, from..keys.len(), keys);
         complete
+    }
+
+    /// How many rows wait for their group to be complete.
+    pub(crate) fn waiting(&self) -> usize {
+        self.group.rows
     }
 
     /// What is left at the end.
@@ -77,30 +81,33 @@ impl Cutter {
         std::mem::take(&mut self.group)
     }
 
-    fn push(&mut self, frame: &Frame, range: Range<usize>, keys: &DictionaryArray<Int32Type>) {
+    fn push(&mut self, source: &Source, range: Range<usize>, keys: &DictionaryArray<Int32Type>) {
         if range.is_empty() {
             return;
         }
         self.group.rows += range.len();
         self.group.parts.push(Part {
-            place: frame.place().clone(),
+            source: source.clone(),
             component: keys.slice(range.start, range.len()),
             range,
         });
     }
 
-    /// Where the group ends within a frame, looked at from row `from` on.
+    /// Where the group ends within the rows, looked at from row `from` on.
     fn cut(&mut self, keys: &DictionaryArray<Int32Type>, from: usize) -> Option<usize> {
         let numbers = keys.keys().values();
         let names = keys.values().as_string::<i32>();
         if from == numbers.len() {
             return None;
         }
+        let has_many_parts = self.group.parts.len() >= MANY_PARTS;
         let leader = self.leader.get_or_insert_with(|| Leader::new(names.value(numbers[from] as usize)));
         let number = names.iter().position(|name| name == Some(leader.name.as_str())).map(|n| n as i32);
         for (row, &key) in numbers.iter().enumerate().skip(from) {
             let rows = self.group.rows + row - from;
-            if rows == 2 * self.rows || (Some(key) == number && leader.is_complete(rows, self.rows)) {
+            if rows == 2 * self.rows
+                || (Some(key) == number && leader.is_complete(rows, self.rows, has_many_parts))
+            {
                 return Some(row);
             }
         }
@@ -114,12 +121,13 @@ impl Leader {
     }
 
     /// Counts one more of its rows, before which the group has `rows`; says whether it belongs to the next group.
-    fn is_complete(&mut self, rows: usize, aim: usize) -> bool {
+    fn is_complete(&mut self, rows: usize, aim: usize, has_many_parts: bool) -> bool {
         if self.instants == 1 {
             let blocks = aim / rows.max(1) / INSTANTS_PER_BLOCK;
             self.most_instants = Some(blocks.max(1) * INSTANTS_PER_BLOCK);
         }
-        if Some(self.instants) == self.most_instants {
+        let is_whole = self.instants > 0 && self.instants.is_multiple_of(INSTANTS_PER_BLOCK);
+        if Some(self.instants) == self.most_instants || (is_whole && has_many_parts) {
             return true;
         }
         self.instants += 1;
@@ -163,31 +171,29 @@ impl Group {
         Order { names: Arc::new(names), counts, places }
     }
 
-    /// One column of 64-bit values, in order. The messages are read again for each: all of them together
+    /// One column of 64-bit values, in order. Messages are read once for each column: all of them together
     /// would take more memory than anything else in a recorder.
     pub(crate) fn column(
         &self,
-        file: &File,
+        reader: &mut ColumnReader<'_>,
         index: usize,
         field: &Field,
         order: &Order,
     ) -> Result<ArrayRef, String> {
-        let mut values = vec![0_u64; self.rows];
-        let mut absent: Vec<u32> = Vec::new();
-        let mut places = order.places.as_slice();
+        let mut column = Sorted::new(&order.places);
         for part in &self.parts {
-            let batch = part.place.load(file).map_err(|error| error.to_string())?.decode(&[index])?;
-            let array = batch.column(0).slice(part.range.start, part.range.len());
-            let (here, rest) = places.split_at(array.len());
-            places = rest;
-            scatter(&bits(&array)?, here, &mut values);
-            if let Some(nulls) = array.nulls() {
-                absent.extend(
-                    here.iter().enumerate().filter(|(i, _)| nulls.is_null(*i)).map(|(_, &place)| place),
-                );
-            }
+            let read = reader.read(&part.source, index, part.range.clone(), &mut column);
+            read.map_err(|error| error.to_string())?;
         }
-        array_of(field.data_type(), values, nulls_at(self.rows, &absent))
+        column.into_array(field.data_type())
+    }
+
+    /// The parts that are in memory.
+    pub(crate) fn in_memory(&self) -> impl Iterator<Item = (&RawTable, Range<usize>)> {
+        self.parts.iter().filter_map(|part| match &part.source {
+            Source::Memory(rows) => Some((&**rows, part.range.clone())),
+            Source::Tail(_) => None,
+        })
     }
 }
 
@@ -263,52 +269,6 @@ impl Numbered {
     }
 }
 
-fn scatter(bits: &[u64], places: &[u32], values: &mut [u64]) {
-    for (&value, &place) in bits.iter().zip(places) {
-        values[place as usize] = value;
-    }
-}
-
-fn nulls_at(rows: usize, absent: &[u32]) -> Option<NullBuffer> {
-    if absent.is_empty() {
-        return None;
-    }
-    let mut present = BooleanBufferBuilder::new(rows);
-    present.append_n(rows, true);
-    absent.iter().for_each(|&place| present.set_bit(place as usize, false));
-    Some(NullBuffer::new(present.finish()))
-}
-
-/// The values of a column, whatever they mean, as 64 bits each.
-fn bits(array: &ArrayRef) -> Result<ScalarBuffer<u64>, String> {
-    let (buffer, length) = match array.data_type() {
-        DataType::UInt64 => (array.as_primitive::<UInt64Type>().values().inner().clone(), array.len()),
-        DataType::Int64 => (array.as_primitive::<Int64Type>().values().inner().clone(), array.len()),
-        DataType::Float64 => (array.as_primitive::<Float64Type>().values().inner().clone(), array.len()),
-        _ => match array.as_primitive_opt::<TimestampMicrosecondType>() {
-            Some(times) => (times.values().inner().clone(), array.len()),
-            None => return Err(format!("expected 64-bit numbers, found {}", array.data_type())),
-        },
-    };
-    Ok(ScalarBuffer::new(buffer, 0, length))
-}
-
-fn array_of(data_type: &DataType, values: Vec<u64>, nulls: Option<NullBuffer>) -> Result<ArrayRef, String> {
-    let length = values.len();
-    let buffer = Buffer::from_vec(values);
-    let array: ArrayRef = match data_type {
-        DataType::UInt64 => Arc::new(UInt64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
-        DataType::Int64 => Arc::new(Int64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
-        DataType::Float64 => Arc::new(Float64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
-        DataType::Timestamp(_, zone) => {
-            let times = TimestampMicrosecondArray::new(ScalarBuffer::new(buffer, 0, length), nulls);
-            Arc::new(times.with_timezone_opt(zone.clone()))
-        }
-        other => return Err(format!("expected a column of 64-bit numbers, found {other}")),
-    };
-    Ok(array)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,7 +277,6 @@ mod tests {
     use crate::origin::Origin;
     use laggard_core::model::schema::Schema;
     use laggard_core::model::time::Timestamp;
-    use laggard_core::samples::RawTable;
 
     /// The rows of the groups of a recording of so many components, five instants a message.
     fn group_sizes(components: usize, instants: usize, aim: usize) -> Vec<usize> {
@@ -339,7 +298,7 @@ mod tests {
             (Frames::new(bytes.as_slice()), Cutter::new(aim), Vec::new());
         while let Some(frame) = frames.next().unwrap() {
             let keys = component_column(&frame.decode(&[2]).unwrap(), 0).unwrap();
-            sizes.extend(cutter.add(&frame, &keys).iter().map(Group::rows));
+            sizes.extend(cutter.add(&Source::Tail(frame.place().clone()), &keys).iter().map(Group::rows));
         }
         sizes.push(cutter.finish().rows());
         sizes

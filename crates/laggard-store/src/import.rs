@@ -3,9 +3,7 @@
 //! leaves nothing behind in the dataset; memory does not grow with the number of rows.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::ops::Range;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,23 +12,21 @@ use laggard_core::model::time::Timestamp;
 use laggard_core::samples::RawTable;
 
 use crate::columns::rows_within;
-use crate::cycle::{MARGIN, day_of, next_cycle};
+use crate::cycle::day_of;
 use crate::dataset::Dataset;
+use crate::day_file::DayFile;
 use crate::error::StoreError;
 use crate::location::Location;
-use crate::message::{Encoder, Press};
+use crate::message::Press;
 use crate::name::{FileName, State};
 use crate::origin::Origin;
-use crate::seal::pack;
 use crate::segment::Segment;
 use crate::tail::lock;
 
-/// Rows of one spool that are gathered before they are written.
-const ROWS_AT_ONCE: usize = 16 * 1024;
-/// Values of all spools that are gathered before they are written: 32 MiB.
-const MAX_PENDING_VALUES: usize = 4 << 20;
-/// How many rows a row group aims at: an import may take more memory than a recorder.
-const ROWS_PER_GROUP: usize = 512 * 1024;
+/// Values that are held in memory: 56 MiB, and room for a whole row group of disks.
+const MAX_HELD_VALUES: usize = 7 << 20;
+/// Files that are kept open: less than half of what a process usually may.
+const MAX_OPEN: usize = 400;
 
 /// Takes rows in, and makes sealed files of them at the end.
 pub struct Importer {
@@ -38,8 +34,9 @@ pub struct Importer {
     workshop: Workshop,
     streams: BTreeMap<(String, &'static str), Stream>,
     press: Press,
-    pending_values: usize,
-    spools: u64,
+    held_values: usize,
+    open_files: usize,
+    days: u64,
 }
 
 /// A file that an import made.
@@ -59,17 +56,8 @@ pub struct Imported {
 struct Stream {
     origin: Origin,
     table: &'static Schema,
-    spools: Vec<Spool>,
+    days: Vec<DayFile>,
     current: usize,
-}
-
-/// The rows of one day, on their way to one file.
-struct Spool {
-    path: PathBuf,
-    start: Timestamp,
-    earliest: i64,
-    encoder: Encoder,
-    pending: RawTable,
 }
 
 impl Importer {
@@ -85,46 +73,73 @@ impl Importer {
             Location::Remote(_) => Workshop::within(&std::env::temp_dir())?,
         };
         let (streams, press) = (BTreeMap::new(), Press::default());
-        Ok(Importer { dataset, workshop, streams, press, pending_values: 0, spools: 0 })
+        Ok(Importer { dataset, workshop, streams, press, held_values: 0, open_files: 0, days: 0 })
+    }
+
+    /// Takes in a copy of rows of one host and table.
+    pub fn add(&mut self, origin: &Origin, rows: &RawTable) -> Result<(), StoreError> {
+        self.take(origin, rows.clone())
     }
 
     /// Takes in rows of one host and table.
-    pub fn add(&mut self, origin: &Origin, rows: &RawTable) -> Result<(), StoreError> {
+    pub fn take(&mut self, origin: &Origin, mut rows: RawTable) -> Result<(), StoreError> {
         let table = rows.schema();
         let stream = self.streams.entry((origin.host.clone(), table.name)).or_insert_with(|| Stream {
             origin: origin.clone(),
             table,
-            spools: Vec::new(),
+            days: Vec::new(),
             current: 0,
         });
-        let width = table.columns.len() + 3;
         let mut from = 0;
         while from < rows.len() {
-            let spool =
-                stream.spool_of(Timestamp::from_micros(rows.time[from]), &self.workshop, &mut self.spools)?;
-            let range = from..from + spool.run(&rows.time[from..]);
+            let time = Timestamp::from_micros(rows.time[from]);
+            let day = stream.day_of(time, &self.workshop, &mut self.days)?;
+            let range = from..from + day.run(&rows.time[from..]);
             from = range.end;
-            self.pending_values += range.len() * width;
-            self.pending_values -= spool.add(rows, range, &mut self.press)? * width;
+            let of_day = match range.len() == rows.len() {
+                true => std::mem::replace(&mut rows, RawTable::new(table)),
+                false => rows_within(&rows, range),
+            };
+            self.held_values -= day.held_values();
+            self.open_files -= usize::from(day.is_open());
+            day.add(of_day, self.open_files < MAX_OPEN, &mut self.press)?;
+            self.open_files += usize::from(day.is_open());
+            self.held_values += day.held_values();
         }
-        if self.pending_values > MAX_PENDING_VALUES { self.flush() } else { Ok(()) }
+        if self.held_values > MAX_HELD_VALUES { self.make_room() } else { Ok(()) }
     }
 
-    fn flush(&mut self) -> Result<(), StoreError> {
-        for spool in self.streams.values_mut().flat_map(|stream| &mut stream.spools) {
-            spool.flush(&mut self.press)?;
+    /// Puts rows on disk: those of days that are over, then those that fill no row group of their own for long,
+    /// then all.
+    fn make_room(&mut self) -> Result<(), StoreError> {
+        let is_over = |is_current: bool, _: &DayFile| !is_current;
+        let is_slow = |_: bool, day: &DayFile| !day.is_open();
+        self.spill(is_over)?;
+        if self.held_values > MAX_HELD_VALUES {
+            self.spill(is_slow)?;
         }
-        self.pending_values = 0;
+        if self.held_values > MAX_HELD_VALUES { self.spill(|_, _| true) } else { Ok(()) }
+    }
+
+    fn spill(&mut self, is_chosen: impl Fn(bool, &DayFile) -> bool) -> Result<(), StoreError> {
+        for stream in self.streams.values_mut() {
+            for (number, day) in stream.days.iter_mut().enumerate() {
+                if day.held_values() > 0 && is_chosen(number == stream.current, day) {
+                    self.held_values -= day.held_values();
+                    day.spill(&mut self.press)?;
+                }
+            }
+        }
         Ok(())
     }
 
     /// Makes the sealed files. Until all are complete, none is in the dataset.
     pub fn finish(mut self) -> Result<Vec<Imported>, StoreError> {
-        self.flush()?;
         let mut ready = Vec::new();
-        for stream in self.streams.values() {
-            for spool in &stream.spools {
-                ready.push((stream, self.pack(stream, spool)?));
+        let mut streams = std::mem::take(&mut self.streams);
+        for stream in streams.values_mut() {
+            for day in std::mem::take(&mut stream.days) {
+                ready.push((&*stream, self.complete(stream, day)?));
             }
         }
         // Another import may have made one of these meanwhile, and none may from here on.
@@ -145,15 +160,12 @@ impl Importer {
         Some(folder)
     }
 
-    fn pack(&self, stream: &Stream, spool: &Spool) -> Result<(PathBuf, Imported), StoreError> {
-        let name = FileName::new(&stream.origin.host, stream.table.name, spool.named_start(), State::Sealed)?;
+    fn complete(&mut self, stream: &Stream, day: DayFile) -> Result<(PathBuf, Imported), StoreError> {
+        let name = FileName::new(&stream.origin.host, stream.table.name, day.named_start(), State::Sealed)?;
         self.replaces(&name, stream)?;
-        let parquet = spool.path.with_extension("parquet");
-        let packed = pack(&spool.path, &parquet, ROWS_PER_GROUP)?;
-        // The workshop should not hold everything twice.
-        std::fs::remove_file(&spool.path).map_err(|error| StoreError::io(&spool.path, "remove it", error))?;
+        let (parquet, rows) = day.finish(&mut self.press)?;
         let bytes = parquet.metadata().map_or(0, |metadata| metadata.len());
-        Ok((parquet, Imported { name, rows: packed.rows, bytes, replaced: false }))
+        Ok((parquet, Imported { name, rows, bytes, replaced: false }))
     }
 
     /// Whether a file of that name is there; an error if it must not be replaced.
@@ -180,85 +192,29 @@ impl Importer {
 }
 
 impl Stream {
-    /// The spool for a sample of that time: the current one if it fits, so that a small step back of the
-    /// clock does not go to the day before; else the one of its day.
-    fn spool_of(
+    /// The day of a sample of that time: the current one if it fits, so that a small step back of the clock
+    /// does not go to the day before; else its own.
+    fn day_of(
         &mut self,
         time: Timestamp,
         workshop: &Workshop,
-        spools: &mut u64,
-    ) -> Result<&mut Spool, StoreError> {
-        let is_current = self.spools.get(self.current).is_some_and(|spool| spool.fits(time));
+        days: &mut u64,
+    ) -> Result<&mut DayFile, StoreError> {
+        let is_current = self.days.get(self.current).is_some_and(|day| day.fits(time));
         if !is_current {
-            self.current = match self.spools.iter().position(|spool| day_of(spool.start) == day_of(time)) {
+            self.current = match self.days.iter().position(|day| day_of(day.start()) == day_of(time)) {
                 Some(known) => known,
                 None => {
                     // Checks the time, too.
                     FileName::new(&self.origin.host, self.table.name, time, State::Sealed)?;
-                    *spools += 1;
-                    self.spools.push(Spool::new(workshop, *spools, time, self.table, &self.origin));
-                    self.spools.len() - 1
+                    *days += 1;
+                    let parquet = workshop.folder.join(format!("{days}.parquet"));
+                    self.days.push(DayFile::new(parquet, time, self.table, &self.origin));
+                    self.days.len() - 1
                 }
             };
         }
-        Ok(&mut self.spools[self.current])
-    }
-}
-
-impl Spool {
-    fn new(
-        workshop: &Workshop,
-        number: u64,
-        start: Timestamp,
-        table: &'static Schema,
-        origin: &Origin,
-    ) -> Self {
-        let path = workshop.folder.join(format!("{number}.arrow"));
-        let (encoder, pending) = (Encoder::new(table, origin), RawTable::new(table));
-        Spool { path, start, earliest: start.micros(), encoder, pending }
-    }
-
-    fn fits(&self, time: Timestamp) -> bool {
-        time >= day_of(self.start) - MARGIN && time < next_cycle(self.start)
-    }
-
-    /// How many of the first samples belong here.
-    fn run(&self, times: &[i64]) -> usize {
-        let fitting = times.iter().take_while(|&&time| self.fits(Timestamp::from_micros(time))).count();
-        // The first one was found to belong here, whatever its neighbours do.
-        fitting.max(1)
-    }
-
-    /// Gathers rows; gives the number of those that were written.
-    fn add(&mut self, rows: &RawTable, range: Range<usize>, press: &mut Press) -> Result<usize, StoreError> {
-        let earliest = rows.time[range.clone()].iter().copied().min();
-        self.earliest = self.earliest.min(earliest.unwrap_or(i64::MAX));
-        match range.len() == rows.len() {
-            true => self.pending.append(rows),
-            false => self.pending.append(&rows_within(rows, range)),
-        }
-        if self.pending.len() < ROWS_AT_ONCE { Ok(0) } else { self.flush(press) }
-    }
-
-    /// Writes what was gathered. The file is not kept open: there may be thousands.
-    fn flush(&mut self, press: &mut Press) -> Result<usize, StoreError> {
-        if self.pending.is_empty() {
-            return Ok(0);
-        }
-        let mut bytes = Vec::new();
-        let encoded = self.encoder.encode(&self.pending, press, &mut bytes);
-        encoded.map_err(|error| StoreError::broken(&self.path, format!("cannot encode rows: {error}")))?;
-        let file = OpenOptions::new().append(true).create(true).open(&self.path);
-        let written = file.and_then(|mut file| file.write_all(&bytes));
-        written.map_err(|error| StoreError::io(&self.path, "append to it", error))?;
-        let rows = self.pending.len();
-        self.pending = RawTable::new(self.pending.schema());
-        Ok(rows)
-    }
-
-    /// The time in the file's name: its earliest sample, but not one of the day before.
-    fn named_start(&self) -> Timestamp {
-        Timestamp::from_micros(self.earliest).max(day_of(self.start))
+        Ok(&mut self.days[self.current])
     }
 }
 

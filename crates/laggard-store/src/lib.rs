@@ -18,6 +18,7 @@ mod message;
 mod soundness;
 mod tail;
 
+mod bits;
 mod group;
 mod parquet_file;
 pub mod seal;
@@ -34,6 +35,7 @@ pub mod segment;
 pub mod selection;
 
 pub mod dataset;
+mod day_file;
 pub mod import;
 pub mod retention;
 

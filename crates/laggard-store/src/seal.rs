@@ -10,6 +10,7 @@ use arrow_array::DictionaryArray;
 use arrow_array::types::Int32Type;
 use arrow_schema::SchemaRef;
 
+use crate::bits::{ColumnReader, Source};
 use crate::columns::COMPONENT;
 use crate::error::StoreError;
 use crate::frame::{End, Frame, Frames};
@@ -81,16 +82,26 @@ fn discard(tail: &Path, is_damaged: bool) -> Result<(), StoreError> {
 }
 
 /// Writes the rows of a tail to a Parquet file; none if there is no row.
-pub(crate) fn pack(tail: &Path, parquet: &Path, rows_per_group: usize) -> Result<Sealed, StoreError> {
+fn pack(tail: &Path, parquet: &Path, rows_per_group: usize) -> Result<Sealed, StoreError> {
+    pack_behind(None, tail, parquet, rows_per_group)
+}
+
+/// Writes the rows of a tail to a Parquet file, behind those that it has already.
+pub(crate) fn pack_behind(
+    output: Option<ParquetFile>,
+    tail: &Path,
+    parquet: &Path,
+    rows_per_group: usize,
+) -> Result<Sealed, StoreError> {
     let file = File::open(tail).map_err(|error| StoreError::io(tail, "open it", error))?;
     let bytes = file.metadata().map_err(|error| StoreError::io(tail, "look at it", error))?.len();
     let mut packing = Packing {
         tail,
-        file: &file,
+        reader: ColumnReader::new(Some(&file)),
         parquet,
         frames: Frames::new(BufReader::with_capacity(64 * 1024, &file)),
         cutter: Cutter::new(rows_per_group),
-        output: None,
+        output,
     };
     let rows = packing.run()?;
     let frames = packing.frames;
@@ -112,7 +123,7 @@ fn damage<R: Read>(frames: &Frames<R>) -> Option<String> {
 
 struct Packing<'a, R> {
     tail: &'a Path,
-    file: &'a File,
+    reader: ColumnReader<'a>,
     parquet: &'a Path,
     frames: Frames<R>,
     cutter: Cutter,
@@ -147,14 +158,15 @@ impl<R: Read> Packing<'_, R> {
             Some(output) => output,
             none => none.insert(ParquetFile::create(self.parquet, schema.clone())?),
         };
-        self.cutter.add(frame, keys).iter().try_for_each(|group| output.add(self.file, group))
+        let source = Source::Tail(frame.place().clone());
+        self.cutter.add(&source, keys).iter().try_for_each(|group| output.add(&mut self.reader, group))
     }
 
     fn finish(&mut self) -> Result<u64, StoreError> {
         let Some(mut output) = self.output.take() else { return Ok(0) };
         let last = self.cutter.finish();
         if last.rows() > 0 {
-            output.add(self.file, &last)?;
+            output.add(&mut self.reader, &last)?;
         }
         output.finish()
     }

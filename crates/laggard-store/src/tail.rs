@@ -223,7 +223,7 @@ mod tests {
         let mut frames = Frames::new(bytes);
         let mut rows = 0;
         while let Some(frame) = frames.next().unwrap() {
-            rows += frame.rows();
+            rows += frame.place().rows();
         }
         (rows, frames.end().unwrap().clone())
     }

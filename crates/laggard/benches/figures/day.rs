@@ -87,8 +87,8 @@ struct Device {
     disk: Disk,
     /// Some devices are a little slower than others.
     slowness: f64,
-    /// When in every five seconds its journal is written.
-    journal: i64,
+    /// When in every five seconds a server leaves its mark on it, so that no other mounts it too.
+    mark: i64,
 }
 
 impl Server {
@@ -207,7 +207,7 @@ impl Device {
             flushes: random.magnitude(1e4, 1e6) as u64,
             ..Disk::default()
         };
-        Device { disk, slowness: random.between(0.9, 1.15), journal: (random.share() * 5.0) as i64 }
+        Device { disk, slowness: random.between(0.9, 1.15), mark: (random.share() * 5.0) as i64 }
     }
 
     fn serve(&mut self, second: i64, load: (f64, f64), sectors: u64, random: &mut Random) {
@@ -221,10 +221,10 @@ impl Device {
         if load.1 > 0.0 {
             ms += self.disk.writes.serve(load.1, sectors, alone_ms * waiting, random);
         }
-        if (second + self.journal) % 5 == 0 {
-            ms += self.disk.writes.serve(1.5, 16, self.slowness, random);
+        if (second + self.mark) % 5 == 0 {
+            ms += self.disk.writes.mark(random);
             self.disk.flushes += 1;
-            self.disk.flush_ms += random.count(2.0);
+            self.disk.flush_ms += random.count(0.5);
         }
         self.disk.weighted_ms += ms;
         self.disk.io_ms += if ms < 600 { ms * 9 / 10 } else { 1000 - random.count(20.0).min(1000) };
@@ -239,6 +239,15 @@ impl Disk {
 }
 
 impl Direction {
+    /// One small request.
+    fn mark(&mut self, random: &mut Random) -> u64 {
+        let ms = random.count(0.4);
+        self.requests += 1;
+        self.sectors += 8;
+        self.ms += ms;
+        ms
+    }
+
     /// Completes about `load` requests; gives the milliseconds they took together.
     fn serve(&mut self, load: f64, sectors: u64, each_ms: f64, random: &mut Random) -> u64 {
         let requests = random.count(load);

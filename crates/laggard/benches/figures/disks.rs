@@ -15,7 +15,7 @@ use crate::random::Random;
 use crate::tools;
 
 const DEVICE_BYTES: u64 = 64 << 20;
-const REQUEST_BYTES: usize = 64 << 10;
+const LARGEST_REQUEST_BYTES: usize = 256 << 10;
 /// What requests past the page cache have to be aligned to.
 const ALIGNMENT: usize = 4096;
 
@@ -33,18 +33,20 @@ impl Disks {
         let folder = tempfile::tempdir()?;
         let device = |number: usize| attach(&folder.path().join(number.to_string()));
         let devices = (0..count).map(device).collect::<anyhow::Result<Vec<File>>>()?;
-        Ok(Disks { devices, random: Random::new(7), buffer: vec![0x5a; REQUEST_BYTES + ALIGNMENT] })
+        Ok(Disks { devices, random: Random::new(7), buffer: vec![0x5a; LARGEST_REQUEST_BYTES + ALIGNMENT] })
     }
 
-    /// Writes to one of them, and reads from it.
+    /// Reads from one of them, or writes to it: 4 to 256 KiB.
     pub fn exercise(&mut self, number: usize) -> anyhow::Result<()> {
-        let device = &self.devices[number % self.devices.len()];
-        let places = DEVICE_BYTES / REQUEST_BYTES as u64;
-        let mut place = || (self.random.share() * places as f64) as u64 * REQUEST_BYTES as u64;
+        let (device, random) = (&self.devices[number], &mut self.random);
+        let length = ALIGNMENT << random.below(7);
+        let place = (random.below((DEVICE_BYTES as usize - length) / ALIGNMENT) * ALIGNMENT) as u64;
         let start = self.buffer.as_ptr().align_offset(ALIGNMENT);
-        let buffer = &mut self.buffer[start..start + REQUEST_BYTES];
-        device.write_all_at(buffer, place())?;
-        device.read_exact_at(buffer, place())?;
+        let buffer = &mut self.buffer[start..start + length];
+        match random.share() < 0.5 {
+            true => device.write_all_at(buffer, place)?,
+            false => device.read_exact_at(buffer, place)?,
+        }
         Ok(())
     }
 }

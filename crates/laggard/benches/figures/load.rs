@@ -7,35 +7,43 @@ use std::time::Duration;
 
 use crate::connections::Connections;
 use crate::disks::Disks;
+use crate::random::Random;
 
 /// Block devices in use.
 pub const DEVICES: usize = 72;
-/// TCP connections in use.
+/// TCP connections in use, as the kernel counts them: both ends are on this host, and each is one.
 pub const CONNECTIONS: usize = 200;
 
-/// Requests and messages, some of each a second for everything.
+/// Requests and messages to all of these, more at some times than at others.
 pub struct Load {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
 const A_WHILE: Duration = Duration::from_millis(20);
-const AT_ONCE: usize = 4;
+/// How many whiles the load stays the same, and how many requests it makes in one.
+const STEADY_WHILES: (f64, f64) = (50.0, 1500.0);
+const REQUESTS: (f64, f64) = (0.2, 12.0);
 
 impl Load {
     /// Sets everything up, and begins.
     pub fn start() -> anyhow::Result<Load> {
-        let (mut disks, mut connections) = (Disks::attach(DEVICES)?, Connections::open(CONNECTIONS)?);
-        for number in 0..DEVICES {
-            disks.exercise(number)?;
-        }
+        let (mut disks, mut connections) = (Disks::attach(DEVICES)?, Connections::open(CONNECTIONS / 2)?);
+        (0..DEVICES).try_for_each(|number| disks.exercise(number))?;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
         let work = move || {
-            for number in (0..).step_by(AT_ONCE).take_while(|_| !over.load(Ordering::Relaxed)) {
-                for number in number..number + AT_ONCE {
-                    disks.exercise(number)?;
-                    connections.exercise(number)?;
+            let mut random = Random::new(11);
+            let (mut requests, mut whiles) = (0.0, 0);
+            while !over.load(Ordering::Relaxed) {
+                if whiles == 0 {
+                    requests = random.magnitude(REQUESTS.0, REQUESTS.1);
+                    whiles = random.magnitude(STEADY_WHILES.0, STEADY_WHILES.1) as u64;
+                }
+                whiles -= 1;
+                for _ in 0..random.count(requests) {
+                    disks.exercise(random.below(DEVICES))?;
+                    connections.exercise(random.below(CONNECTIONS / 2))?;
                 }
                 std::thread::sleep(A_WHILE);
             }

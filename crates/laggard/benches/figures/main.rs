@@ -1,6 +1,6 @@
 //! The figures of docs/figures.md, each measured against its peer in one run.
 //!
-//! `cargo bench -p laggard --bench figures -- [record|size|import|read]...` (without a word: all of them).
+//! `cargo bench -p laggard --bench figures -- [record|seal|size|import|read]...` (without a word: all of them).
 //! `LAGGARD_FIGURES_SCALE=0.01` takes a hundredth of the samples: to try it out, not to quote.
 
 #![allow(clippy::print_stdout, reason = "a bench speaks to its user")]
@@ -19,6 +19,7 @@ mod read;
 mod record;
 mod sa_file;
 mod scale;
+mod seal;
 mod size;
 mod tables;
 mod tools;
@@ -28,8 +29,9 @@ use scale::Scale;
 
 type Measure = fn(Scale) -> anyhow::Result<Outcome>;
 
-const FIGURES: [(&str, Measure); 4] = [
+const FIGURES: [(&str, Measure); 5] = [
     ("record", record::measure),
+    ("seal", seal::measure),
     ("size", size::measure),
     ("import", import::measure),
     ("read", read::measure),
@@ -43,7 +45,7 @@ fn main() -> anyhow::Result<()> {
     }
     let wanted: Vec<&str> = arguments.iter().map(String::as_str).filter(|a| !a.starts_with('-')).collect();
     if let Some(stranger) = wanted.iter().find(|word| FIGURES.iter().all(|(name, _)| name != *word)) {
-        anyhow::bail!("{stranger:?}: expected record, size, import or read");
+        anyhow::bail!("{stranger:?}: expected record, seal, size, import or read");
     }
     let scale = Scale::from_environment()?;
     println!("{}\n{scale}", machine::described());

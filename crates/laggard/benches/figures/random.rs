@@ -21,6 +21,11 @@ impl Random {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
+    /// A whole number from 0 up to `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.share() * end as f64) as usize
+    }
+
     /// From `low` up to `high`.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.share()

@@ -202,7 +202,7 @@ impl Sink for Putting {
         }
         let reading::Origin { host, every, wraps_at_32_bits } = origin.clone();
         let origin = Origin { host, every, wraps_at_32_bits, source: self.source.clone() };
-        self.importer.add(&origin, &rows).map_err(|error| ReadError::Sink(error.into()))
+        self.importer.take(&origin, rows).map_err(|error| ReadError::Sink(error.into()))
     }
 
     fn note(&mut self, _: Note) {}
