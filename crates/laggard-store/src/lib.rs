@@ -1,7 +1,7 @@
 //! A dataset on disk or object store: append, seal, recover, query.
 //!
 //! Writing, in flow order: [`recorder`] appends rows to live tails (Arrow streams) and turns them over at the
-//! time that [`cycle`] says; [`seal`] makes them Parquet; [`recover`] picks up what an interrupted recorder
+//! time that [`cycle`] says; [`seal`] makes them Parquet; [`mod@recover`] picks up what an interrupted recorder
 //! left; [`import`] writes sealed files straight away; [`retention`] removes the oldest.
 //! Reading: [`dataset`] lists [`segment`]s, a [`selection`] says what is wanted, [`piece`]s are what comes.
 //!
