@@ -35,13 +35,31 @@ pub(crate) struct ColumnReader<'a> {
     unpacker: Unpacker,
     present: Vec<u8>,
     values: Vec<u8>,
+    /// The memory of a column that is done with, for the next one.
+    column: Vec<u64>,
 }
 
 impl<'a> ColumnReader<'a> {
     /// A reader of rows in memory, or in this tail.
     pub(crate) fn new(tail: Option<&'a File>) -> Self {
         let unpacker = Unpacker { decompressor: None, packed: Vec::new() };
-        ColumnReader { tail, unpacker, present: Vec::new(), values: Vec::new() }
+        ColumnReader { tail, unpacker, present: Vec::new(), values: Vec::new(), column: Vec::new() }
+    }
+
+    /// A column of that length whose values go to these places.
+    pub(crate) fn column<'p>(&mut self, places: &'p [u32], length: usize) -> Sorted<'p> {
+        let mut values = std::mem::take(&mut self.column);
+        values.resize(length, 0);
+        Sorted { values, places, added: 0, absent: Vec::new() }
+    }
+
+    /// Takes back the memory of a column.
+    pub(crate) fn done(&mut self, column: ArrayRef) {
+        let buffer = column.to_data().buffers().first().cloned();
+        drop(column);
+        if let Some(Ok(values)) = buffer.map(Buffer::into_vec) {
+            self.column = values;
+        }
     }
 
     /// Adds one column of some rows to what is being sorted.
@@ -121,6 +139,7 @@ fn unsound() -> io::Error {
 
 /// One column, of which every value goes to its own place.
 pub(crate) struct Sorted<'a> {
+    /// Where nothing was put, anything may be.
     values: Vec<u64>,
     places: &'a [u32],
     /// How many values have been added.
@@ -129,12 +148,7 @@ pub(crate) struct Sorted<'a> {
     absent: Vec<Range<usize>>,
 }
 
-impl<'a> Sorted<'a> {
-    /// For as many values as there are places.
-    pub(crate) fn new(places: &'a [u32]) -> Self {
-        Sorted { values: vec![0; places.len()], places, added: 0, absent: Vec::new() }
-    }
-
+impl Sorted<'_> {
     fn add_table(&mut self, table: &RawTable, index: usize, rows: Range<usize>) {
         match (index, &table.columns) {
             (0, _) => self.add_all(table.time[rows].iter().map(|time| time.cast_unsigned())),
@@ -201,7 +215,7 @@ impl<'a> Sorted<'a> {
     /// The column, of a type of 64 bits.
     pub(crate) fn into_array(self, data_type: &DataType) -> Result<ArrayRef, String> {
         let length = self.values.len();
-        if length > 0 && self.absent.iter().map(ExactSizeIterator::len).sum::<usize>() == length {
+        if self.absent.iter().map(ExactSizeIterator::len).sum::<usize>() == self.places.len() {
             return Ok(new_null_array(data_type, length));
         }
         let nulls = self.nulls();

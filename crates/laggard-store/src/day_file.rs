@@ -123,7 +123,7 @@ impl DayFile {
         for group in self.cutter.add(&Source::Memory(Arc::new(rows)), &keys) {
             match self.has_spool || !(may_open || self.is_open()) {
                 true => self.spill_group(&group, press)?,
-                false => self.pack(&group)?,
+                false => self.pack(group)?,
             }
         }
         if self.has_spool { self.spill(press) } else { Ok(()) }
@@ -167,7 +167,7 @@ impl DayFile {
         StoreError::broken(&self.parquet, format!("cannot encode rows: {error}"))
     }
 
-    fn pack(&mut self, group: &Group) -> Result<(), StoreError> {
+    fn pack(&mut self, group: Group) -> Result<(), StoreError> {
         let output = match &mut self.output {
             Some(output) => output,
             none => none.insert(ParquetFile::create(&self.parquet, self.schema.clone())?),
@@ -183,7 +183,7 @@ impl DayFile {
         }
         let last = self.cutter.finish();
         if last.rows() > 0 {
-            self.pack(&last)?;
+            self.pack(last)?;
         }
         let rows = self.output.map_or(Ok(0), ParquetFile::finish)?;
         Ok((self.parquet, rows))

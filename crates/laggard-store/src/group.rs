@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, Str
 use arrow_schema::Field;
 use laggard_core::samples::RawTable;
 
-use crate::bits::{ColumnReader, Sorted, Source};
+use crate::bits::{ColumnReader, Source};
 
 /// Parquet packs differences in blocks of so many values. Row groups of whole blocks of instants make the
 /// packed times of all components equal, byte for byte, and zstd then stores them once.
@@ -32,7 +32,8 @@ pub(crate) struct Group {
 struct Part {
     source: Source,
     range: Range<usize>,
-    component: DictionaryArray<Int32Type>,
+    /// Nothing any more once the rows are put in order.
+    component: Option<DictionaryArray<Int32Type>>,
 }
 
 /// Cuts the stream of rows into groups.
@@ -88,7 +89,7 @@ impl Cutter {
         self.group.rows += range.len();
         self.group.parts.push(Part {
             source: source.clone(),
-            component: keys.slice(range.start, range.len()),
+            component: Some(keys.slice(range.start, range.len())),
             range,
         });
     }
@@ -139,9 +140,13 @@ impl Leader {
 #[derive(Debug)]
 pub(crate) struct Order {
     names: Arc<StringArray>,
-    counts: Vec<usize>,
+    runs: Vec<Range<usize>>,
     places: Vec<u32>,
 }
+
+/// Places between two components that nothing goes to. Without them, the places of one instant would be a
+/// multiple of 4096 bytes apart, and share the few places that a processor's cache has for such.
+const GAP: usize = 8;
 
 impl Group {
     /// How many rows it holds.
@@ -149,26 +154,24 @@ impl Group {
         self.rows
     }
 
-    /// Sorts by component name; stable, so that recording order is kept.
-    pub(crate) fn order(&self) -> Order {
+    /// Sorts by component name; stable, so that recording order is kept. To be asked once.
+    pub(crate) fn order(&mut self) -> Order {
         let mut names = Numbered::default();
-        let components: Vec<Vec<u32>> =
-            self.parts.iter().map(|part| names.numbers(&part.component)).collect();
+        let keys = self.parts.iter_mut().filter_map(|part| part.component.take());
+        let components: Vec<Vec<u32>> = keys.map(|keys| names.numbers(&keys)).collect();
         let (names, rank) = names.sorted();
-        let mut counts = vec![0; names.len()];
+        let mut counts: Vec<usize> = vec![0; names.len()];
         let ranks = || components.iter().flatten().map(|&number| rank[number as usize] as usize);
         ranks().for_each(|r| counts[r] += 1);
-        let mut next: Vec<u32> = Vec::with_capacity(counts.len());
-        counts.iter().fold(0, |start, count| {
-            next.push(start);
-            start + *count as u32
-        });
+        let runs = runs(&counts);
+        let mut next: Vec<u32> = runs.iter().map(|run| run.start as u32).collect();
         let place = |r: usize| {
             next[r] += 1;
             next[r] - 1
         };
-        let places = ranks().map(place).collect();
-        Order { names: Arc::new(names), counts, places }
+        let mut places = Vec::with_capacity(self.rows);
+        places.extend(ranks().map(place));
+        Order { names: Arc::new(names), runs, places }
     }
 
     /// One column of 64-bit values, in order. Messages are read once for each column: all of them together
@@ -180,7 +183,7 @@ impl Group {
         field: &Field,
         order: &Order,
     ) -> Result<ArrayRef, String> {
-        let mut column = Sorted::new(&order.places);
+        let mut column = reader.column(&order.places, order.length());
         for part in &self.parts {
             let read = reader.read(&part.source, index, part.range.clone(), &mut column);
             read.map_err(|error| error.to_string())?;
@@ -203,22 +206,33 @@ impl Order {
         self.places.len()
     }
 
-    /// The rows of each component.
-    pub(crate) fn runs(&self) -> Vec<Range<usize>> {
-        let ends = self.counts.iter().scan(0, |end, count| {
-            *end += count;
-            Some(*end)
-        });
-        ends.zip(&self.counts).map(|(end, count)| end - count..end).collect()
+    /// How many places there are, also those that nothing goes to.
+    fn length(&self) -> usize {
+        self.runs.last().map_or(0, |run| run.end)
+    }
+
+    /// The places of each component.
+    pub(crate) fn runs(&self) -> &[Range<usize>] {
+        &self.runs
     }
 
     /// The column of component names.
     pub(crate) fn components(&self) -> Result<ArrayRef, String> {
-        let key = |(number, &count): (usize, &usize)| std::iter::repeat_n(number as i32, count);
-        let keys = Int32Array::from_iter_values(self.counts.iter().enumerate().flat_map(key));
-        let array = DictionaryArray::try_new(keys, self.names.clone()).map_err(|error| error.to_string())?;
-        Ok(Arc::new(array))
+        let mut keys = vec![0; self.length()];
+        (0..).zip(&self.runs).for_each(|(number, run)| keys[run.clone()].fill(number));
+        let array = DictionaryArray::try_new(Int32Array::from(keys), self.names.clone());
+        Ok(Arc::new(array.map_err(|error| error.to_string())?))
     }
+}
+
+fn runs(counts: &[usize]) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let run = |&count: &usize| {
+        let run = start..start + count;
+        start = run.end + GAP;
+        run
+    };
+    counts.iter().map(run).collect()
 }
 
 /// The component column of a decoded frame.

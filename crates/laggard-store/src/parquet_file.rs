@@ -1,11 +1,10 @@
 //! Writing one Parquet file: its encodings, its row groups.
 
 use std::fs::File;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, compute_leaves};
@@ -25,17 +24,14 @@ use crate::group::{Group, Order};
 /// Pages have at least so many rows.
 const LEAST_ROWS_PER_PAGE: usize = 256;
 
-/// An index of the pages tells a reader of one component where its pages are. Where pages have fewer rows than
-/// this there are so many that the index, which is kept until the file ends, takes more memory than all the rest.
-const LEAST_ROWS_PER_INDEXED_PAGE: usize = 1024;
+/// Rows that are written at once: the library makes a list of them that is as large as their values.
+const ROWS_AT_ONCE: usize = 8 * 1024;
 
 /// A Parquet file that is being written.
 pub(crate) struct ParquetFile {
     path: PathBuf,
     schema: SchemaRef,
     writer: SerializedFileWriter<File>,
-    /// Whether its pages are indexed: as its first row group would have it, since half an index is none.
-    is_indexed: Option<bool>,
     rows: u64,
 }
 
@@ -44,15 +40,15 @@ impl ParquetFile {
     pub(crate) fn create(path: &Path, schema: SchemaRef) -> Result<Self, StoreError> {
         let failed = |error| cannot_write(path, error);
         let file = File::create(path).map_err(|error| StoreError::io(path, "create it", error))?;
-        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties(&schema, usize::MAX, true)));
+        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties(&schema, usize::MAX)));
         let (writer, _) = writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
-        Ok(ParquetFile { path: path.into(), schema, writer, is_indexed: None, rows: 0 })
+        Ok(ParquetFile { path: path.into(), schema, writer, rows: 0 })
     }
 
     /// Adds a row group, a column at a time.
-    pub(crate) fn add(&mut self, reader: &mut ColumnReader<'_>, group: &Group) -> Result<(), StoreError> {
+    pub(crate) fn add(&mut self, reader: &mut ColumnReader<'_>, mut group: Group) -> Result<(), StoreError> {
         let order = group.order();
-        let packing = self.packing(group, &order);
+        let packing = self.packing(&group, &order);
         let mut row_group = self.writer.next_row_group().map_err(|error| cannot_write(&self.path, error))?;
         for index in 0..self.schema.fields().len() {
             let appended = packing.column(index, reader)?.append_to_row_group(&mut row_group);
@@ -64,12 +60,13 @@ impl ParquetFile {
     }
 
     /// Adds a row group whose rows are in memory, with all processors there are.
-    pub(crate) fn add_in_parallel(&mut self, group: &Group) -> Result<(), StoreError> {
+    pub(crate) fn add_in_parallel(&mut self, mut group: Group) -> Result<(), StoreError> {
         let order = group.order();
-        let packing = self.packing(group, &order);
+        let packing = self.packing(&group, &order);
         let columns = (0..self.schema.fields().len()).into_par_iter();
-        let column = |index| packing.column(index, &mut ColumnReader::new(None));
-        let chunks = columns.map(column).collect::<Result<Vec<_>, StoreError>>()?;
+        let column = |reader: &mut ColumnReader<'_>, index| packing.column(index, reader);
+        let chunks = columns.map_init(|| ColumnReader::new(None), column);
+        let chunks = chunks.collect::<Result<Vec<_>, StoreError>>()?;
         let failed = |error| cannot_write(&self.path, error);
         let mut row_group = self.writer.next_row_group().map_err(failed)?;
         for chunk in chunks {
@@ -80,9 +77,8 @@ impl ParquetFile {
         Ok(())
     }
 
-    fn packing<'a>(&mut self, group: &'a Group, order: &'a Order) -> Packing<'a> {
-        let is_indexed = *self.is_indexed.get_or_insert(has_long_runs(order));
-        Packing { path: self.path.clone(), schema: self.schema.clone(), group, order, is_indexed }
+    fn packing<'a>(&self, group: &'a Group, order: &'a Order) -> Packing<'a> {
+        Packing { path: self.path.clone(), schema: self.schema.clone(), group, order }
     }
 
     /// Ends the file and waits until it will survive a power cut; gives the number of its rows.
@@ -99,7 +95,6 @@ struct Packing<'a> {
     schema: SchemaRef,
     group: &'a Group,
     order: &'a Order,
-    is_indexed: bool,
 }
 
 impl Packing<'_> {
@@ -110,23 +105,22 @@ impl Packing<'_> {
             _ => self.group.column(reader, index, field, self.order),
         };
         let array = array.map_err(|what| StoreError::broken(&self.path, what))?;
-        let chunk = column_chunk(field, &array, &pages(field.name(), self.order), self.is_indexed);
+        let chunk = column_chunk(field, &array, self.order);
+        reader.done(array);
         chunk.map_err(|error| cannot_write(&self.path, error))
     }
 }
 
-/// The rows that should be a page each. The step from one component's counter to the next one's would cost
-/// more than a page does, and a reader of one component then reads only its pages. Times are the same for all
-/// components, which only shows when they are in one page.
-fn pages(column: &str, order: &Order) -> Vec<Range<usize>> {
-    match column {
-        TIME | UPTIME | COMPONENT => std::iter::once(0..order.rows()).collect(),
-        _ => order.runs(),
+/// How many rows a page should have: those of one component. The step from one component's counter to the next
+/// one's would cost more than a page does, and a reader of one component then unpacks only its pages. Times are
+/// the same for all components, which only shows when they are in one page.
+fn rows_per_page(field: &Field, array: &ArrayRef, order: &Order) -> usize {
+    let longest = || order.runs().iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+    match field.name().as_str() {
+        TIME | UPTIME | COMPONENT => order.rows(),
+        _ if array.null_count() == array.len() => order.rows(),
+        _ => longest(),
     }
-}
-
-fn has_long_runs(order: &Order) -> bool {
-    order.rows() / order.runs().len().max(1) >= LEAST_ROWS_PER_INDEXED_PAGE
 }
 
 /// Packs a column. The library knows one limit of rows a page for a whole file, and ends a page after the
@@ -134,18 +128,20 @@ fn has_long_runs(order: &Order) -> bool {
 fn column_chunk(
     field: &Arc<Field>,
     array: &ArrayRef,
-    pages: &[Range<usize>],
-    is_indexed: bool,
+    order: &Order,
 ) -> Result<ArrowColumnChunk, ParquetError> {
-    let longest = pages.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
     let schema: SchemaRef = Arc::new(Schema::new(vec![field.clone()]));
-    let properties = properties(&schema, longest.max(LEAST_ROWS_PER_PAGE), is_indexed);
+    let rows_per_page = rows_per_page(field, array, order).max(LEAST_ROWS_PER_PAGE);
+    let properties = properties(&schema, rows_per_page);
     let unseen = ArrowWriter::try_new(std::io::sink(), schema, Some(properties))?;
     let mut writers = unseen.into_serialized_writer()?.1.create_column_writers(0)?;
     let mut writer = writers.pop().ok_or_else(|| ParquetError::General("a column has no writer".into()))?;
-    for page in pages {
-        for leaf in compute_leaves(field, &array.slice(page.start, page.len()))? {
-            writer.write(&leaf)?;
+    for run in order.runs() {
+        for start in run.clone().step_by(ROWS_AT_ONCE) {
+            let rows = ROWS_AT_ONCE.min(run.end - start);
+            for leaf in compute_leaves(field, &array.slice(start, rows))? {
+                writer.write(&leaf)?;
+            }
         }
     }
     writer.close()
@@ -163,7 +159,7 @@ fn cannot_write(path: &Path, error: ParquetError) -> StoreError {
 }
 
 /// What packs cumulative counters best; measured by the example `density`.
-fn properties(schema: &SchemaRef, rows_per_page: usize, is_indexed: bool) -> WriterProperties {
+fn properties(schema: &SchemaRef, rows_per_page: usize) -> WriterProperties {
     let level = ZstdLevel::try_new(3).expect("zstd has a level 3");
     let mut metadata: Vec<KeyValue> =
         schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
@@ -174,7 +170,9 @@ fn properties(schema: &SchemaRef, rows_per_page: usize, is_indexed: bool) -> Wri
         .set_compression(Compression::ZSTD(level))
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
-        .set_offset_index_disabled(!is_indexed)
+        // There are many pages, and their index would be in memory until the file ends: more than all the rest.
+        // A reader that looks for one component's pages has their headers.
+        .set_offset_index_disabled(true)
         .set_data_page_row_count_limit(rows_per_page)
         .set_write_batch_size(usize::MAX)
         .set_key_value_metadata(Some(metadata))

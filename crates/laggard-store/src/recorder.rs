@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use laggard_core::model::time::Timestamp;
 use laggard_core::samples::RawTable;
@@ -18,6 +19,11 @@ use crate::seal::Sealed;
 use crate::sealer::{Job, Sealer};
 use crate::tail::{Tail, lock};
 
+/// A recorder that has just ended may seem to be there still: a child that its process was starting holds copies
+/// of its locked files until it runs.
+const TRIES: usize = 10;
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+
 /// Appends the samples of one host to a dataset in a folder.
 pub struct Recorder {
     folder: PathBuf,
@@ -29,7 +35,14 @@ pub struct Recorder {
 }
 
 /// Keeps a second recorder of the same host out of the folder, also before there is a tail.
-struct HostLock(#[expect(dead_code, reason = "held, not read")] File);
+struct HostLock(File);
+
+impl Drop for HostLock {
+    /// Closing would not do: a child that is being started holds a copy of the file until it runs.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
 
 impl HostLock {
     fn take(folder: &Path, host: &str) -> Result<HostLock, StoreError> {
@@ -47,6 +60,16 @@ impl Recorder {
     /// Opens a folder for one host, making it if need be. What an interrupted recorder of that host has
     /// left behind is sealed in the background.
     pub fn open(folder: &Path, origin: Origin) -> Result<Self, StoreError> {
+        for _ in 0..TRIES {
+            match Recorder::try_open(folder, origin.clone()) {
+                Err(StoreError::Busy { .. }) => std::thread::sleep(BETWEEN_TRIES),
+                outcome => return outcome,
+            }
+        }
+        Recorder::try_open(folder, origin)
+    }
+
+    fn try_open(folder: &Path, origin: Origin) -> Result<Self, StoreError> {
         std::fs::create_dir_all(folder).map_err(|error| StoreError::io(folder, "make it", error))?;
         let lock = HostLock::take(folder, &origin.host)?;
         let left = leftovers(folder, &origin.host)?;

@@ -159,14 +159,14 @@ impl<R: Read> Packing<'_, R> {
             none => none.insert(ParquetFile::create(self.parquet, schema.clone())?),
         };
         let source = Source::Tail(frame.place().clone());
-        self.cutter.add(&source, keys).iter().try_for_each(|group| output.add(&mut self.reader, group))
+        self.cutter.add(&source, keys).into_iter().try_for_each(|group| output.add(&mut self.reader, group))
     }
 
     fn finish(&mut self) -> Result<u64, StoreError> {
         let Some(mut output) = self.output.take() else { return Ok(0) };
         let last = self.cutter.finish();
         if last.rows() > 0 {
-            output.add(&mut self.reader, &last)?;
+            output.add(&mut self.reader, last)?;
         }
         output.finish()
     }

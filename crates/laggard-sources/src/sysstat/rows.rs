@@ -120,7 +120,7 @@ impl Table {
         }
     }
 
-    /// Finds the row of each item, or adds one, with all its columns absent.
+    /// Finds the row of each item, or adds one.
     fn add_rows(&mut self, plan: &Plan, piece: Piece, dialect: Dialect, host: &str) {
         self.used.clear();
         for (index, item) in piece.items.chunks_exact(plan.size).enumerate() {
@@ -129,10 +129,6 @@ impl Table {
                 let row = self.row(component, piece.moment);
                 self.used.push((index * plan.size, row));
             }
-        }
-        let length = self.rows.time.len();
-        if let Columns::Counts(columns) = &mut self.rows.columns {
-            columns.iter_mut().for_each(|column| column.resize(length, ABSENT));
         }
     }
 
@@ -169,8 +165,10 @@ impl Table {
 
     /// Fills one column from the items in use.
     fn fill(&mut self, field: Field, items: &[u8], dialect: Dialect) {
+        let length = self.rows.time.len();
         let Columns::Counts(columns) = &mut self.rows.columns else { return };
         let Some(column) = columns.get_mut(field.column) else { return };
+        column.resize(length, ABSENT);
         let at = field.cell.at;
         // The byte order and the width are settled here, so that the loop has no choice left to make.
         match (field.cell.is_wide, dialect.big_endian) {
@@ -191,8 +189,17 @@ impl Table {
         }
     }
 
+    /// What no activity has filled is absent.
+    fn fill_rest(&mut self) {
+        let length = self.rows.time.len();
+        if let Columns::Counts(columns) = &mut self.rows.columns {
+            columns.iter_mut().for_each(|column| column.resize(length, ABSENT));
+        }
+    }
+
     /// Hands over all rows. Components keep their numbers in the next piece.
     fn hand_over(&mut self, origin: &Origin, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        self.fill_rest();
         let mut next = RawTable::new(self.rows.schema());
         if self.rows.names().len() > MANY_NAMES {
             self.numbers.clear();
