@@ -101,14 +101,14 @@ fn coarser(fine: &Recording) -> Recording {
 fn show(recording: &Recording, metric: &'static Metric, every: i64, span: (i64, i64)) -> Table {
     let (from, to) = (Timestamp::from_micros(span.0), Timestamp::from_micros(span.1));
     let grid = Grid::covering(from, to, Span::from_seconds(COARSE));
-    let mut collector = Collector::new(Plan::new(metric, false), grid);
+    let mut collector = Collector::new(vec![Plan::new(metric, false)], grid);
     let columns: Vec<&[u64]> = recording.counts.iter().map(Vec::as_slice).collect();
     let names: [Arc<str>; 1] = ["oss1:sda".into()];
     let component = vec![0; recording.time.len()];
     let (time, uptime) = (&recording.time, &recording.uptime);
     let rows = Rows { names: &names, component: &component, time, uptime, columns: &columns };
     collector.feed(rows, Rhythm::on_grid(Span::from_seconds(every)));
-    collector.table()
+    collector.tables().swap_remove(0)
 }
 
 fn bits(table: &Table) -> Vec<u64> {

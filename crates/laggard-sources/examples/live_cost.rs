@@ -28,6 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         interfaces: Selection::default(),
         sockets: Some((Filter { loopback: true, ..Filter::default() }, Bounds::default())),
         netns: None,
+        without: vec![],
     })?;
     sampler.sample(host::now());
     let before = host::cpu_time();

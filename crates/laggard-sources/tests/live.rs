@@ -32,6 +32,7 @@ fn options(procfs: PathBuf) -> Options {
         interfaces: Selection::default(),
         sockets: None,
         netns: None,
+        without: vec![],
     }
 }
 

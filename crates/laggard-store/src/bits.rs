@@ -8,17 +8,11 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, TimestampMicrosecondArray, UInt64Array, new_null_array,
-};
-use arrow_buffer::bit_chunk_iterator::UnalignedBitChunk;
-use arrow_buffer::bit_util::get_bit;
-use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer};
-use arrow_schema::DataType;
-use laggard_core::samples::{ABSENT, Columns, RawTable, UPTIME_UNKNOWN};
+use laggard_core::samples::RawTable;
 use zstd::bulk::Decompressor;
 
 use crate::frame::{Place, Stretch};
+use crate::sorted::{Column, Numbers, Sorted};
 
 /// Where rows are.
 #[derive(Clone, Debug)]
@@ -46,20 +40,14 @@ impl<'a> ColumnReader<'a> {
         ColumnReader { tail, unpacker, present: Vec::new(), values: Vec::new(), column: Vec::new() }
     }
 
-    /// A column of that length whose values go to these places.
-    pub(crate) fn column<'p>(&mut self, places: &'p [u32], length: usize) -> Sorted<'p> {
-        let mut values = std::mem::take(&mut self.column);
-        values.resize(length, 0);
-        Sorted { values, places, added: 0, absent: Vec::new() }
+    /// A column of so many places; `next` is where the first value of each component goes.
+    pub(crate) fn column(&mut self, places: usize, next: Vec<u32>) -> Sorted {
+        Sorted::new(std::mem::take(&mut self.column), places, next)
     }
 
     /// Takes back the memory of a column.
-    pub(crate) fn done(&mut self, column: ArrayRef) {
-        let buffer = column.to_data().buffers().first().cloned();
-        drop(column);
-        if let Some(Ok(values)) = buffer.map(Buffer::into_vec) {
-            self.column = values;
-        }
+    pub(crate) fn done(&mut self, column: Column) {
+        self.column = column.values;
     }
 
     /// Adds one column of some rows to what is being sorted.
@@ -68,14 +56,15 @@ impl<'a> ColumnReader<'a> {
         source: &Source,
         index: usize,
         rows: Range<usize>,
-        column: &mut Sorted<'_>,
+        numbers: &Numbers,
+        column: &mut Sorted,
     ) -> io::Result<()> {
         match source {
-            Source::Memory(table) => column.add_table(table, index, rows),
+            Source::Memory(table) => column.add_table(table, index, rows, numbers),
             Source::Tail(place) => {
                 self.unpack(place, index)?;
                 let values = self.values.get(rows.start * 8..rows.end * 8).ok_or_else(unsound)?;
-                column.add_message(values, &self.present, rows.start);
+                column.add_message(values, &self.present, rows.start, numbers);
             }
         }
         Ok(())
@@ -135,112 +124,4 @@ impl Unpacker {
 /// It was sound when it was read for the first time.
 fn unsound() -> io::Error {
     io::Error::other("expected a message, found that it has changed")
-}
-
-/// One column, of which every value goes to its own place.
-pub(crate) struct Sorted<'a> {
-    /// Where nothing was put, anything may be.
-    values: Vec<u64>,
-    places: &'a [u32],
-    /// How many values have been added.
-    added: usize,
-    /// Which of these there are not.
-    absent: Vec<Range<usize>>,
-}
-
-impl Sorted<'_> {
-    fn add_table(&mut self, table: &RawTable, index: usize, rows: Range<usize>) {
-        match (index, &table.columns) {
-            (0, _) => self.add_all(table.time[rows].iter().map(|time| time.cast_unsigned())),
-            (1, _) => self.add(&table.uptime[rows], |&u| u == UPTIME_UNKNOWN, |&u| u.cast_unsigned()),
-            (_, Columns::Counts(columns)) => {
-                self.add(&columns[index - 3][rows], |&count| count == ABSENT, |&count| count);
-            }
-            (_, Columns::Numbers(columns)) => {
-                self.add(&columns[index - 3][rows], |number| number.is_nan(), |number| number.to_bits());
-            }
-        }
-    }
-
-    fn add<T>(&mut self, values: &[T], is_absent: impl Fn(&T) -> bool, bits: impl Fn(&T) -> u64) {
-        match values.iter().filter(|value| is_absent(value)).count() {
-            0 => self.add_all(values.iter().map(bits)),
-            absent if absent == values.len() => self.add_none(absent),
-            _ => values.iter().for_each(|value| self.add_one((!is_absent(value)).then(|| bits(value)))),
-        }
-    }
-
-    /// Values of a message from row `first` on; `present` says of all its rows whether they have one.
-    fn add_message(&mut self, values: &[u8], present: &[u8], first: usize) {
-        let (values, _) = values.as_chunks::<8>();
-        let bits = |value: &[u8; 8]| u64::from_le_bytes(*value);
-        let rows = values.len();
-        match present {
-            [] => self.add_all(values.iter().map(bits)),
-            _ => match UnalignedBitChunk::new(present, first, rows).count_ones() {
-                0 => self.add_none(rows),
-                all if all == rows => self.add_all(values.iter().map(bits)),
-                _ => {
-                    let is_present = |row| get_bit(present, first + row);
-                    (0..rows).for_each(|row| self.add_one(is_present(row).then(|| bits(&values[row]))));
-                }
-            },
-        }
-    }
-
-    fn add_all(&mut self, bits: impl ExactSizeIterator<Item = u64>) {
-        let places = &self.places[self.added..][..bits.len()];
-        self.added += places.len();
-        for (value, &place) in bits.zip(places) {
-            self.values[place as usize] = value;
-        }
-    }
-
-    fn add_none(&mut self, rows: usize) {
-        let range = self.added..self.added + rows;
-        self.added = range.end;
-        match self.absent.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => self.absent.push(range),
-        }
-    }
-
-    fn add_one(&mut self, bits: Option<u64>) {
-        match bits {
-            Some(bits) => self.add_all(std::iter::once(bits)),
-            None => self.add_none(1),
-        }
-    }
-
-    /// The column, of a type of 64 bits.
-    pub(crate) fn into_array(self, data_type: &DataType) -> Result<ArrayRef, String> {
-        let length = self.values.len();
-        if self.absent.iter().map(ExactSizeIterator::len).sum::<usize>() == self.places.len() {
-            return Ok(new_null_array(data_type, length));
-        }
-        let nulls = self.nulls();
-        let buffer = Buffer::from_vec(self.values);
-        let array: ArrayRef = match data_type {
-            DataType::UInt64 => Arc::new(UInt64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
-            DataType::Int64 => Arc::new(Int64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
-            DataType::Float64 => Arc::new(Float64Array::new(ScalarBuffer::new(buffer, 0, length), nulls)),
-            DataType::Timestamp(_, zone) => {
-                let times = TimestampMicrosecondArray::new(ScalarBuffer::new(buffer, 0, length), nulls);
-                Arc::new(times.with_timezone_opt(zone.clone()))
-            }
-            other => return Err(format!("expected a column of 64-bit numbers, found {other}")),
-        };
-        Ok(array)
-    }
-
-    fn nulls(&self) -> Option<NullBuffer> {
-        if self.absent.is_empty() {
-            return None;
-        }
-        let mut present = BooleanBufferBuilder::new(self.values.len());
-        present.append_n(self.values.len(), true);
-        let absent = self.absent.iter().flat_map(|range| &self.places[range.clone()]);
-        absent.for_each(|&place| present.set_bit(place as usize, false));
-        Some(NullBuffer::new(present.finish()))
-    }
 }

@@ -98,7 +98,22 @@ impl Names {
     }
 }
 
-/// A stretch of a table's rows as a table of its own.
+/// Frees the columns that are absent throughout: rows that wait in memory have an empty one instead. Gives the
+/// number of those that are left.
+pub(crate) fn lighten(rows: &mut RawTable) -> usize {
+    match &mut rows.columns {
+        Columns::Counts(columns) => lightened(columns, |&count| count == ABSENT),
+        Columns::Numbers(columns) => lightened(columns, |number| number.is_nan()),
+    }
+}
+
+fn lightened<T>(columns: &mut [Vec<T>], is_absent: impl Fn(&T) -> bool) -> usize {
+    let absent = columns.iter_mut().filter(|column| column.iter().all(&is_absent));
+    absent.for_each(|column| *column = Vec::new());
+    columns.iter().filter(|column| !column.is_empty()).count()
+}
+
+/// A stretch of a table's rows as a table of its own, with all columns.
 pub(crate) fn rows_within(rows: &RawTable, range: Range<usize>) -> RawTable {
     let mut part = RawTable::new(rows.schema());
     for name in rows.names() {
@@ -108,14 +123,18 @@ pub(crate) fn rows_within(rows: &RawTable, range: Range<usize>) -> RawTable {
     part.uptime.extend_from_slice(&rows.uptime[range.clone()]);
     part.component.extend_from_slice(&rows.component[range.clone()]);
     part.columns = match &rows.columns {
-        Columns::Counts(columns) => {
-            Columns::Counts(columns.iter().map(|c| c[range.clone()].to_vec()).collect())
-        }
-        Columns::Numbers(columns) => {
-            Columns::Numbers(columns.iter().map(|c| c[range.clone()].to_vec()).collect())
-        }
+        Columns::Counts(columns) => Columns::Counts(all_within(columns, &range, ABSENT)),
+        Columns::Numbers(columns) => Columns::Numbers(all_within(columns, &range, f64::NAN)),
     };
     part
+}
+
+fn all_within<T: Copy>(columns: &[Vec<T>], range: &Range<usize>, absent: T) -> Vec<Vec<T>> {
+    let within = |column: &Vec<T>| match column.get(range.clone()) {
+        Some(values) => values.to_vec(),
+        None => vec![absent; range.len()],
+    };
+    columns.iter().map(within).collect()
 }
 
 /// Some rows as a batch of that file.
@@ -152,4 +171,22 @@ fn present<T>(values: &[T], is_present: impl Fn(&T) -> bool) -> Option<NullBuffe
         return None;
     }
     Some(NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |i| is_present(&values[i]))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laggard_core::model::time::Timestamp;
+
+    #[test]
+    fn rows_that_were_lightened_are_whole_again() {
+        let mut rows = RawTable::new(Schema::named("pressure").unwrap());
+        let component = rows.number("a");
+        rows.push_counts(Timestamp::from_seconds(1), None, component, &[1]);
+        rows.push_counts(Timestamp::from_seconds(2), None, component, &[ABSENT, 3]);
+        let (whole, width) = (rows.clone(), lighten(&mut rows));
+        assert_eq!(width, 2);
+        assert_eq!(rows.counts(2), Some(&[][..]));
+        assert_eq!(rows_within(&rows, 0..2), whole);
+    }
 }

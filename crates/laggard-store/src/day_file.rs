@@ -13,21 +13,38 @@ use laggard_core::model::time::Timestamp;
 use laggard_core::samples::RawTable;
 
 use crate::bits::Source;
-use crate::columns::{Names, arrow_schema, rows_within};
+use crate::columns::{Names, arrow_schema, lighten, rows_within};
 use crate::cycle::{MARGIN, day_of, next_cycle};
 use crate::error::StoreError;
 use crate::group::{Cutter, Group};
 use crate::message::{Encoder, Press};
 use crate::origin::Origin;
+use crate::packer::{Output, Packer};
 use crate::parquet_file::ParquetFile;
-use crate::seal::pack_behind;
+use crate::seal::{Aim, pack_behind};
 
 /// Rows that are gathered before they are looked at.
 const ROWS_AT_ONCE: usize = 16 * 1024;
-/// How many rows a row group aims at that is packed straight out of memory.
-const ROWS_PER_GROUP: usize = 256 * 1024;
-/// How many rows a row group of a spool aims at: these do not have to fit into memory as they are.
-const ROWS_PER_SPOOLED_GROUP: usize = 512 * 1024;
+/// A level of zstd that keeps up with reading.
+const LEVEL: i32 = 3;
+/// How many values a row group may have that is packed straight out of memory: 44 MiB.
+const VALUES_PER_GROUP: usize = 11 << 19;
+/// Row groups of a spool do not have to fit into memory as they are.
+const SPOOLED: Aim = Aim { rows: 512 * 1024, level: LEVEL };
+/// Time, uptime, component.
+const KEYS: usize = 3;
+
+/// What the files of an import share.
+pub(crate) struct Tools {
+    press: Press,
+    packer: Packer,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Tools { press: Press::default(), packer: Packer::new(LEVEL) }
+    }
+}
 
 /// A sealed file in the making.
 pub(crate) struct DayFile {
@@ -38,9 +55,11 @@ pub(crate) struct DayFile {
     pending: RawTable,
     names: Names,
     cutter: Cutter,
-    output: Option<ParquetFile>,
+    output: Option<Output>,
     encoder: Encoder,
     has_spool: bool,
+    /// How many columns the rows in memory have, at most.
+    width: usize,
 }
 
 impl DayFile {
@@ -53,10 +72,11 @@ impl DayFile {
             schema: arrow_schema(table, origin),
             pending: RawTable::new(table),
             names: Names::default(),
-            cutter: Cutter::new(ROWS_PER_GROUP),
+            cutter: Cutter::new(SPOOLED.rows),
             output: None,
             encoder: Encoder::new(table, origin),
             has_spool: false,
+            width: KEYS,
         }
     }
 
@@ -89,7 +109,7 @@ impl DayFile {
 
     /// How many values are in memory.
     pub(crate) fn held_values(&self) -> usize {
-        (self.pending.len() + self.cutter.waiting()) * self.schema.fields().len()
+        self.pending.len() * self.schema.fields().len() + self.cutter.waiting() * self.width
     }
 
     /// Takes in rows. If no more file may be opened, those of a whole row group go to the spool.
@@ -97,7 +117,7 @@ impl DayFile {
         &mut self,
         rows: RawTable,
         may_open: bool,
-        press: &mut Press,
+        tools: &mut Tools,
     ) -> Result<(), StoreError> {
         let earliest = rows.time.iter().copied().min();
         self.earliest = self.earliest.min(earliest.unwrap_or(i64::MAX));
@@ -105,7 +125,7 @@ impl DayFile {
             true => self.pending = rows,
             false => self.pending.append(&rows),
         }
-        if self.pending.len() < ROWS_AT_ONCE { Ok(()) } else { self.advance(may_open, press) }
+        if self.pending.len() < ROWS_AT_ONCE { Ok(()) } else { self.advance(may_open, tools) }
     }
 
     fn take_pending(&mut self) -> RawTable {
@@ -114,44 +134,43 @@ impl DayFile {
     }
 
     /// Moves the pending rows on.
-    fn advance(&mut self, may_open: bool, press: &mut Press) -> Result<(), StoreError> {
-        let rows = self.take_pending();
+    fn advance(&mut self, may_open: bool, tools: &mut Tools) -> Result<(), StoreError> {
+        let mut rows = self.take_pending();
         if self.has_spool {
-            return self.write(&rows, press);
+            return self.write(&rows, tools);
         }
+        self.width = self.width.max(KEYS + lighten(&mut rows));
+        self.cutter.aim(SPOOLED.rows.min(VALUES_PER_GROUP / self.width));
         let keys = self.names.column(&rows).map_err(|error| self.cannot_encode(error))?;
         for group in self.cutter.add(&Source::Memory(Arc::new(rows)), &keys) {
             match self.has_spool || !(may_open || self.is_open()) {
-                true => self.spill_group(&group, press)?,
-                false => self.pack(group)?,
+                true => self.spill_group(&group, tools)?,
+                false => self.pack(group, tools)?,
             }
         }
-        if self.has_spool { self.spill(press) } else { Ok(()) }
+        if self.has_spool { self.spill(tools) } else { Ok(()) }
     }
 
     /// Puts all rows that are in memory on disk, and those that come later too.
-    pub(crate) fn spill(&mut self, press: &mut Press) -> Result<(), StoreError> {
+    pub(crate) fn spill(&mut self, tools: &mut Tools) -> Result<(), StoreError> {
         let group = self.cutter.finish();
-        self.spill_group(&group, press)?;
+        self.spill_group(&group, tools)?;
         let rows = self.take_pending();
-        self.write(&rows, press)
+        self.write(&rows, tools)
     }
 
-    fn spill_group(&mut self, group: &Group, press: &mut Press) -> Result<(), StoreError> {
+    fn spill_group(&mut self, group: &Group, tools: &mut Tools) -> Result<(), StoreError> {
         self.has_spool = true;
-        group.in_memory().try_for_each(|(rows, range)| match range.len() == rows.len() {
-            true => self.write(rows, press),
-            false => self.write(&rows_within(rows, range), press),
-        })
+        group.in_memory().try_for_each(|(rows, range)| self.write(&rows_within(rows, range), tools))
     }
 
     /// Writes rows to the spool. The file is not kept open: there may be thousands.
-    fn write(&mut self, rows: &RawTable, press: &mut Press) -> Result<(), StoreError> {
+    fn write(&mut self, rows: &RawTable, tools: &mut Tools) -> Result<(), StoreError> {
         if rows.is_empty() {
             return Ok(());
         }
         let mut bytes = Vec::new();
-        let encoded = self.encoder.encode(rows, press, &mut bytes);
+        let encoded = self.encoder.encode(rows, &mut tools.press, &mut bytes);
         encoded.map_err(|error| self.cannot_encode(error))?;
         let spool = self.spool();
         let file = OpenOptions::new().append(true).create(true).open(&spool);
@@ -167,31 +186,33 @@ impl DayFile {
         StoreError::broken(&self.parquet, format!("cannot encode rows: {error}"))
     }
 
-    fn pack(&mut self, group: Group) -> Result<(), StoreError> {
+    fn pack(&mut self, group: Group, tools: &mut Tools) -> Result<(), StoreError> {
         let output = match &mut self.output {
             Some(output) => output,
-            none => none.insert(ParquetFile::create(&self.parquet, self.schema.clone())?),
+            none => none.insert(Output::create(&self.parquet, self.schema.clone())?),
         };
-        output.add_in_parallel(group)
+        tools.packer.pack(output, group)
     }
 
     /// Completes the file; gives its path and the number of its rows.
-    pub(crate) fn finish(mut self, press: &mut Press) -> Result<(PathBuf, u64), StoreError> {
-        self.advance(true, press)?;
-        if self.has_spool {
-            return self.unspool();
+    pub(crate) fn finish(mut self, tools: &mut Tools) -> Result<(PathBuf, u64), StoreError> {
+        self.advance(true, tools)?;
+        if !self.has_spool {
+            let last = self.cutter.finish();
+            if last.rows() > 0 {
+                self.pack(last, tools)?;
+            }
         }
-        let last = self.cutter.finish();
-        if last.rows() > 0 {
-            self.pack(last)?;
+        let output = self.output.take().map(|output| tools.packer.finish(&output)).transpose()?;
+        match self.has_spool {
+            true => self.unspool(output),
+            false => Ok((self.parquet, output.map_or(Ok(0), ParquetFile::finish)?)),
         }
-        let rows = self.output.map_or(Ok(0), ParquetFile::finish)?;
-        Ok((self.parquet, rows))
     }
 
-    fn unspool(mut self) -> Result<(PathBuf, u64), StoreError> {
+    fn unspool(self, output: Option<ParquetFile>) -> Result<(PathBuf, u64), StoreError> {
         let spool = self.spool();
-        let packed = pack_behind(self.output.take(), &spool, &self.parquet, ROWS_PER_SPOOLED_GROUP)?;
+        let packed = pack_behind(output, &spool, &self.parquet, SPOOLED)?;
         // The workshop should not hold everything twice.
         std::fs::remove_file(&spool).map_err(|error| StoreError::io(&spool, "remove it", error))?;
         Ok((self.parquet, packed.rows))

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
-use arrow_schema::Field;
+use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray};
 use laggard_core::samples::RawTable;
 
 use crate::bits::{ColumnReader, Source};
+use crate::sorted::{Column, Numbers};
 
 /// Parquet packs differences in blocks of so many values. Row groups of whole blocks of instants make the
 /// packed times of all components equal, byte for byte, and zstd then stores them once.
@@ -26,14 +26,15 @@ const MANY_PARTS: usize = 2048;
 pub(crate) struct Group {
     parts: Vec<Part>,
     rows: usize,
+    names: Numbered,
 }
 
 #[derive(Debug)]
 struct Part {
     source: Source,
     range: Range<usize>,
-    /// Nothing any more once the rows are put in order.
-    component: Option<DictionaryArray<Int32Type>>,
+    /// The same ones as in the part before, where that has the same components in the same order.
+    numbers: Numbers,
 }
 
 /// Cuts the stream of rows into groups.
@@ -71,6 +72,11 @@ impl Cutter {
         complete
     }
 
+    /// Groups from the next one on aim at so many rows.
+    pub(crate) fn aim(&mut self, rows: usize) {
+        self.rows = rows;
+    }
+
     /// How many rows wait for their group to be complete.
     pub(crate) fn waiting(&self) -> usize {
         self.group.rows
@@ -86,12 +92,12 @@ impl Cutter {
         if range.is_empty() {
             return;
         }
-        self.group.rows += range.len();
-        self.group.parts.push(Part {
-            source: source.clone(),
-            component: Some(keys.slice(range.start, range.len())),
-            range,
-        });
+        let Group { parts, rows, names } = &mut self.group;
+        *rows += range.len();
+        let numbers = names.numbers(keys, range.clone());
+        let known = parts.last().map(|part| &part.numbers).filter(|known| known[..] == numbers[..]);
+        let numbers = known.cloned().unwrap_or_else(|| numbers.into());
+        parts.push(Part { source: source.clone(), range, numbers });
     }
 
     /// Where the group ends within the rows, looked at from row `from` on.
@@ -139,9 +145,10 @@ impl Leader {
 /// Where the rows of a group go.
 #[derive(Debug)]
 pub(crate) struct Order {
-    names: Arc<StringArray>,
+    names: StringArray,
     runs: Vec<Range<usize>>,
-    places: Vec<u32>,
+    /// By a component's number: where its first row goes.
+    starts: Vec<u32>,
 }
 
 /// Places between two components that nothing goes to. Without them, the places of one instant would be a
@@ -154,24 +161,15 @@ impl Group {
         self.rows
     }
 
-    /// Sorts by component name; stable, so that recording order is kept. To be asked once.
-    pub(crate) fn order(&mut self) -> Order {
-        let mut names = Numbered::default();
-        let keys = self.parts.iter_mut().filter_map(|part| part.component.take());
-        let components: Vec<Vec<u32>> = keys.map(|keys| names.numbers(&keys)).collect();
-        let (names, rank) = names.sorted();
+    /// Sorts by component name; stable, so that recording order is kept.
+    pub(crate) fn order(&self) -> Order {
+        let (names, rank) = self.names.sorted();
         let mut counts: Vec<usize> = vec![0; names.len()];
-        let ranks = || components.iter().flatten().map(|&number| rank[number as usize] as usize);
-        ranks().for_each(|r| counts[r] += 1);
+        let numbers = self.parts.iter().flat_map(|part| &*part.numbers);
+        numbers.for_each(|&number| counts[rank[number as usize] as usize] += 1);
         let runs = runs(&counts);
-        let mut next: Vec<u32> = runs.iter().map(|run| run.start as u32).collect();
-        let place = |r: usize| {
-            next[r] += 1;
-            next[r] - 1
-        };
-        let mut places = Vec::with_capacity(self.rows);
-        places.extend(ranks().map(place));
-        Order { names: Arc::new(names), runs, places }
+        let starts = rank.iter().map(|&rank| runs[rank as usize].start as u32).collect();
+        Order { names, runs, starts }
     }
 
     /// One column of 64-bit values, in order. Messages are read once for each column: all of them together
@@ -180,15 +178,13 @@ impl Group {
         &self,
         reader: &mut ColumnReader<'_>,
         index: usize,
-        field: &Field,
         order: &Order,
-    ) -> Result<ArrayRef, String> {
-        let mut column = reader.column(&order.places, order.length());
-        for part in &self.parts {
-            let read = reader.read(&part.source, index, part.range.clone(), &mut column);
-            read.map_err(|error| error.to_string())?;
+    ) -> std::io::Result<Column> {
+        let mut column = reader.column(order.places(), order.starts.clone());
+        for Part { source, range, numbers } in &self.parts {
+            reader.read(source, index, range.clone(), numbers, &mut column)?;
         }
-        column.into_array(field.data_type())
+        Ok(column.finish())
     }
 
     /// The parts that are in memory.
@@ -201,13 +197,8 @@ impl Group {
 }
 
 impl Order {
-    /// How many rows there are.
-    pub(crate) fn rows(&self) -> usize {
-        self.places.len()
-    }
-
     /// How many places there are, also those that nothing goes to.
-    fn length(&self) -> usize {
+    fn places(&self) -> usize {
         self.runs.last().map_or(0, |run| run.end)
     }
 
@@ -216,12 +207,9 @@ impl Order {
         &self.runs
     }
 
-    /// The column of component names.
-    pub(crate) fn components(&self) -> Result<ArrayRef, String> {
-        let mut keys = vec![0; self.length()];
-        (0..).zip(&self.runs).for_each(|(number, run)| keys[run.clone()].fill(number));
-        let array = DictionaryArray::try_new(Int32Array::from(keys), self.names.clone());
-        Ok(Arc::new(array.map_err(|error| error.to_string())?))
+    /// The names of the components.
+    pub(crate) fn names(&self) -> &StringArray {
+        &self.names
     }
 }
 
@@ -243,39 +231,39 @@ pub(crate) fn component_column(batch: &RecordBatch, index: usize) -> Option<Dict
 }
 
 /// Names from several dictionaries under one numbering.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Numbered {
     numbers: HashMap<String, u32>,
-    last: Option<(ArrayRef, Vec<u32>)>,
+    last: Option<(ArrayRef, Vec<Option<u32>>)>,
 }
 
 impl Numbered {
-    /// The number of each row's name.
-    fn numbers(&mut self, component: &DictionaryArray<Int32Type>) -> Vec<u32> {
+    /// The number of each row's name. Names that no row speaks of get none.
+    fn numbers(&mut self, component: &DictionaryArray<Int32Type>, rows: Range<usize>) -> Vec<u32> {
         let values = component.values();
         let known = self.last.take().filter(|(last, _)| Arc::ptr_eq(last, values));
-        let (values, map) = known.unwrap_or_else(|| (values.clone(), self.map(values)));
-        let keys = component.keys().values();
-        let numbers = keys.iter().map(|&key| map[key as usize]).collect();
+        let (values, mut map) = known.unwrap_or_else(|| (values.clone(), vec![None; values.len()]));
+        let names = values.as_string::<i32>();
+        let mut number =
+            |&key: &i32| *map[key as usize].get_or_insert_with(|| self.number(names.value(key as usize)));
+        let numbers = component.keys().values()[rows].iter().map(&mut number).collect();
         self.last = Some((values, map));
         numbers
     }
 
-    fn map(&mut self, values: &ArrayRef) -> Vec<u32> {
-        let mut number = |name: &str| match self.numbers.get(name) {
-            Some(&number) => number,
-            None => {
-                let number = self.numbers.len() as u32;
-                self.numbers.insert(name.into(), number);
-                number
-            }
-        };
-        values.as_string::<i32>().iter().map(|name| number(name.unwrap_or_default())).collect()
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(name.into(), number);
+        number
     }
 
     /// All names in order, and the place of each number among them.
-    fn sorted(self) -> (StringArray, Vec<u32>) {
-        let mut names: Vec<(String, u32)> = self.numbers.into_iter().collect();
+    fn sorted(&self) -> (StringArray, Vec<u32>) {
+        let mut names: Vec<(&String, u32)> =
+            self.numbers.iter().map(|(name, &number)| (name, number)).collect();
         names.sort_unstable();
         let mut rank = vec![0; names.len()];
         names.iter().enumerate().for_each(|(place, (_, number))| rank[*number as usize] = place as u32);

@@ -14,10 +14,9 @@ use laggard_core::samples::RawTable;
 use crate::columns::rows_within;
 use crate::cycle::day_of;
 use crate::dataset::Dataset;
-use crate::day_file::DayFile;
+use crate::day_file::{DayFile, Tools};
 use crate::error::StoreError;
 use crate::location::Location;
-use crate::message::Press;
 use crate::name::{FileName, State};
 use crate::origin::Origin;
 use crate::segment::Segment;
@@ -33,7 +32,7 @@ pub struct Importer {
     dataset: Dataset,
     workshop: Workshop,
     streams: BTreeMap<(String, &'static str), Stream>,
-    press: Press,
+    tools: Tools,
     held_values: usize,
     open_files: usize,
     days: u64,
@@ -72,8 +71,8 @@ impl Importer {
             Location::Folder(folder) => Workshop::within(folder)?,
             Location::Remote(_) => Workshop::within(&std::env::temp_dir())?,
         };
-        let (streams, press) = (BTreeMap::new(), Press::default());
-        Ok(Importer { dataset, workshop, streams, press, held_values: 0, open_files: 0, days: 0 })
+        let (streams, tools) = (BTreeMap::new(), Tools::default());
+        Ok(Importer { dataset, workshop, streams, tools, held_values: 0, open_files: 0, days: 0 })
     }
 
     /// Takes in a copy of rows of one host and table.
@@ -102,7 +101,7 @@ impl Importer {
             };
             self.held_values -= day.held_values();
             self.open_files -= usize::from(day.is_open());
-            day.add(of_day, self.open_files < MAX_OPEN, &mut self.press)?;
+            day.add(of_day, self.open_files < MAX_OPEN, &mut self.tools)?;
             self.open_files += usize::from(day.is_open());
             self.held_values += day.held_values();
         }
@@ -126,7 +125,7 @@ impl Importer {
             for (number, day) in stream.days.iter_mut().enumerate() {
                 if day.held_values() > 0 && is_chosen(number == stream.current, day) {
                     self.held_values -= day.held_values();
-                    day.spill(&mut self.press)?;
+                    day.spill(&mut self.tools)?;
                 }
             }
         }
@@ -163,7 +162,7 @@ impl Importer {
     fn complete(&mut self, stream: &Stream, day: DayFile) -> Result<(PathBuf, Imported), StoreError> {
         let name = FileName::new(&stream.origin.host, stream.table.name, day.named_start(), State::Sealed)?;
         self.replaces(&name, stream)?;
-        let (parquet, rows) = day.finish(&mut self.press)?;
+        let (parquet, rows) = day.finish(&mut self.tools)?;
         let bytes = parquet.metadata().map_or(0, |metadata| metadata.len());
         Ok((parquet, Imported { name, rows, bytes, replaced: false }))
     }

@@ -18,11 +18,16 @@ mod message;
 mod soundness;
 mod tail;
 
+mod bench;
 mod bits;
+mod chunk;
+mod delta;
 mod group;
+mod page;
 mod parquet_file;
 pub mod seal;
 mod sealer;
+mod sorted;
 
 pub mod recorder;
 pub mod recover;
@@ -37,6 +42,7 @@ pub mod selection;
 pub mod dataset;
 mod day_file;
 pub mod import;
+mod packer;
 pub mod retention;
 
 pub use dataset::{Dataset, Listing};
@@ -51,4 +57,7 @@ pub use retention::Retention;
 pub use seal::Sealed;
 pub use segment::{Segment, Summary};
 pub use selection::{Selection, Wanted};
+pub mod grids;
+pub mod notebook;
+mod query;
 pub mod tabulate;

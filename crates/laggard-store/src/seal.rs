@@ -10,6 +10,7 @@ use arrow_array::DictionaryArray;
 use arrow_array::types::Int32Type;
 use arrow_schema::SchemaRef;
 
+use crate::bench::Bench;
 use crate::bits::{ColumnReader, Source};
 use crate::columns::COMPONENT;
 use crate::error::StoreError;
@@ -17,14 +18,23 @@ use crate::frame::{End, Frame, Frames};
 use crate::group::{Cutter, component_column};
 use crate::name::{FileName, State};
 use crate::origin::Origin;
+use crate::page::PagePress;
 use crate::parquet_file::ParquetFile;
 
 /// Behind the name of a tail that could not be understood as a whole: kept for a person to look at.
 const DAMAGED: &str = ".damaged";
 
-/// How many rows a row group of a recorder's file aims at. More would pack a little better, and need more
-/// memory than a recorder should take.
-const ROWS_PER_GROUP: usize = 128 * 1024;
+/// How a recorder packs: it has time, but should take little memory. Larger row groups would pack a little better.
+const RECORDED: Aim = Aim { rows: 320 * 1024, level: 19 };
+
+/// What row groups are packed like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aim {
+    /// How many rows one should have.
+    pub(crate) rows: usize,
+    /// Its level of zstd.
+    pub(crate) level: i32,
+}
 
 /// What sealing a tail came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +55,7 @@ pub(crate) fn seal(folder: &Path, name: &FileName) -> Result<Sealed, StoreError>
     let tail = folder.join(name.to_string());
     let sealed = name.with_state(State::Sealed);
     let temporary = Temporary(folder.join(sealed.temporary()));
-    let mut packed = pack(&tail, &temporary.0, ROWS_PER_GROUP)?;
+    let mut packed = pack_behind(None, &tail, &temporary.0, RECORDED)?;
     if packed.path.is_some() {
         let path = folder.join(sealed.to_string());
         publish(&temporary.0, &path)?;
@@ -81,26 +91,21 @@ fn discard(tail: &Path, is_damaged: bool) -> Result<(), StoreError> {
     std::fs::rename(tail, &aside).map_err(|error| StoreError::io(tail, "rename it", error))
 }
 
-/// Writes the rows of a tail to a Parquet file; none if there is no row.
-fn pack(tail: &Path, parquet: &Path, rows_per_group: usize) -> Result<Sealed, StoreError> {
-    pack_behind(None, tail, parquet, rows_per_group)
-}
-
-/// Writes the rows of a tail to a Parquet file, behind those that it has already.
+/// Writes the rows of a tail to a Parquet file, behind those that it has already; none if there is no row.
 pub(crate) fn pack_behind(
     output: Option<ParquetFile>,
     tail: &Path,
     parquet: &Path,
-    rows_per_group: usize,
+    aim: Aim,
 ) -> Result<Sealed, StoreError> {
     let file = File::open(tail).map_err(|error| StoreError::io(tail, "open it", error))?;
     let bytes = file.metadata().map_err(|error| StoreError::io(tail, "look at it", error))?.len();
     let mut packing = Packing {
         tail,
-        reader: ColumnReader::new(Some(&file)),
+        bench: Bench { reader: ColumnReader::new(Some(&file)), press: PagePress::new(aim.level) },
         parquet,
         frames: Frames::new(BufReader::with_capacity(64 * 1024, &file)),
-        cutter: Cutter::new(rows_per_group),
+        cutter: Cutter::new(aim.rows),
         output,
     };
     let rows = packing.run()?;
@@ -123,7 +128,7 @@ fn damage<R: Read>(frames: &Frames<R>) -> Option<String> {
 
 struct Packing<'a, R> {
     tail: &'a Path,
-    reader: ColumnReader<'a>,
+    bench: Bench<'a>,
     parquet: &'a Path,
     frames: Frames<R>,
     cutter: Cutter,
@@ -159,14 +164,14 @@ impl<R: Read> Packing<'_, R> {
             none => none.insert(ParquetFile::create(self.parquet, schema.clone())?),
         };
         let source = Source::Tail(frame.place().clone());
-        self.cutter.add(&source, keys).into_iter().try_for_each(|group| output.add(&mut self.reader, group))
+        self.cutter.add(&source, keys).into_iter().try_for_each(|group| output.add(&group, &mut self.bench))
     }
 
     fn finish(&mut self) -> Result<u64, StoreError> {
         let Some(mut output) = self.output.take() else { return Ok(0) };
         let last = self.cutter.finish();
         if last.rows() > 0 {
-            output.add(&mut self.reader, last)?;
+            output.add(&last, &mut self.bench)?;
         }
         output.finish()
     }

@@ -2,24 +2,23 @@
 //! In: a dataset and what is wanted of it. Out: [`Table`]s. Always: where a host has both counters and rates of
 //! a component, the counters speak, and rates where these have no value.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use laggard_core::model::metric::Metric;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::samples::{ABSENT, UPTIME_UNKNOWN};
 use laggard_core::tables::Table;
-use laggard_core::tables::collect::{Collector, Rows};
-use laggard_core::tables::counters::Plan;
 use laggard_core::tables::grid::Grid;
-use laggard_core::tables::rates::{RateCollector, RateRows};
 use laggard_core::tables::rhythm::Rhythm;
+use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
 use crate::dataset::{Dataset, Listing};
 use crate::error::{Problem, StoreError};
-use crate::piece::Piece;
+use crate::grids::joined;
+use crate::name::State;
+use crate::query::{Query, Told};
 use crate::segment::Segment;
 use crate::selection::{Predicate, Selection, Wanted};
 
@@ -30,14 +29,17 @@ pub struct Tabulator<'a> {
     problems: Vec<Problem>,
 }
 
-/// A segment, with what is known about its times.
-struct Timed {
-    segment: Segment,
+/// A segment, with what is known about it.
+pub(crate) struct Timed {
+    pub(crate) segment: Segment,
+    /// The wanted components.
     components: BTreeSet<Arc<str>>,
-    first: Timestamp,
-    last: Timestamp,
-    rhythm: Rhythm,
-    wraps_at_32_bits: bool,
+    /// Whether it has no others.
+    pub(crate) is_all_wanted: bool,
+    pub(crate) first: Timestamp,
+    pub(crate) last: Timestamp,
+    pub(crate) rhythm: Rhythm,
+    pub(crate) wraps_at_32_bits: bool,
 }
 
 /// A time that some segment covers.
@@ -64,9 +66,14 @@ impl<'a> Tabulator<'a> {
     ) -> Result<Tabulator<'a>, StoreError> {
         let Listing { segments, problems } = dataset.segments()?;
         let mut tabulator = Tabulator { hosts: BTreeMap::new(), wanted, problems };
-        for segment in segments.into_iter().filter(|s| tables.iter().any(|t| speaks_of(s, t))) {
-            let name = segment.name().to_string();
-            match Timed::new(segment, wanted) {
+        let asked: Vec<Segment> =
+            segments.into_iter().filter(|s| tables.iter().any(|t| speaks_of(s, t))).collect();
+        let looked_at: Vec<_> = asked
+            .into_par_iter()
+            .map(|segment| (segment.name().to_string(), Timed::new(segment, wanted)))
+            .collect();
+        for (name, timed) in looked_at {
+            match timed {
                 Ok(timed) => timed.into_iter().for_each(|t| tabulator.add(t)),
                 // Removed by the retention since it was listed.
                 Err(error) if error.is_absent() => {}
@@ -83,6 +90,11 @@ impl<'a> Tabulator<'a> {
     /// What could not be read.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// What could not be read, at the end.
+    pub fn into_problems(self) -> Vec<Problem> {
+        self.problems
     }
 
     /// The shortest and the longest interval at which something was recorded, and a host that recorded at the
@@ -102,46 +114,50 @@ impl<'a> Tabulator<'a> {
     /// The times that are covered, as the instants of their first and last sample, in order; those not more than
     /// `step` apart are one.
     pub fn stretches(&self, step: Span) -> Vec<Stretch> {
+        joined(self.covered().map(|(_, stretch)| stretch), step)
+    }
+
+    /// Which segments there are, and which times they cover.
+    pub fn covered(&self) -> impl Iterator<Item = (&Segment, Stretch)> {
         let instant = |t: &Timed, time: Timestamp| t.rhythm.instant(time.micros());
-        let stretch = |t: &Timed| Stretch { first: instant(t, t.first), last: instant(t, t.last) };
-        let mut covered: Vec<Stretch> = self.segments().map(stretch).collect();
-        covered.sort_by_key(|stretch| stretch.first);
-        let mut stretches: Vec<Stretch> = Vec::new();
-        for next in covered {
-            match stretches.last_mut() {
-                Some(before) if next.first - before.last <= step => before.last = before.last.max(next.last),
-                _ => stretches.push(next),
-            }
-        }
-        stretches
+        let stretch = move |t: &Timed| Stretch { first: instant(t, t.first), last: instant(t, t.last) };
+        self.segments().map(move |t| (&t.segment, stretch(t)))
     }
 
     fn segments(&self) -> impl Iterator<Item = &Timed> {
         self.hosts.values().flatten()
     }
 
-    /// A metric on a grid. Holds the readings of one host at a time.
+    /// A metric on a grid.
     pub fn table(&mut self, metric: &'static Metric, grid: Grid) -> Table {
-        let schema = Schema::named(metric.table).expect("every metric's table is registered");
-        let query = Query { metric, grid, wanted: self.wanted };
-        let mut table = Table::new(metric, grid);
-        for segments in self.hosts.values() {
-            let of_table =
-                |t: &str| segments.iter().filter(|s| s.segment.table.name == t).collect::<Vec<_>>();
-            let counted = of_counters(&of_table(schema.name), &query, &mut self.problems);
-            let rated = of_rates(&of_table(schema.rates().name), &query, &mut self.problems);
-            table.extend(completed(counted, rated));
-        }
-        table
+        self.tables(&[metric], grid).swap_remove(0)
     }
-}
 
-/// What is asked of the segments of a host.
-#[derive(Clone, Copy)]
-struct Query<'a> {
-    metric: &'static Metric,
-    grid: Grid,
-    wanted: Predicate<'a>,
+    /// Some metrics on a grid, from one pass over the files. Hosts are read side by side; each thread holds the
+    /// readings of one at a time.
+    pub fn tables(&mut self, metrics: &[&'static Metric], grid: Grid) -> Vec<Table> {
+        let query = Query { metrics, grid, wanted: self.wanted };
+        let hosts: Vec<&[Timed]> = self.hosts.values().map(Vec::as_slice).collect();
+        let told: Vec<Told> = hosts.into_par_iter().map(|segments| query.ask(segments)).collect();
+        let mut tables: Vec<Table> = metrics.iter().map(|metric| Table::new(metric, grid)).collect();
+        for (number, table) in tables.iter_mut().enumerate() {
+            table.values.reserve(told.iter().map(|told| told.tables[number].values.len()).sum());
+        }
+        for Told { tables: of_host, problems } in told {
+            tables.iter_mut().zip(of_host).for_each(|(table, part)| table.extend(part));
+            self.note(problems);
+        }
+        tables
+    }
+
+    /// Each file is complained about once.
+    fn note(&mut self, problems: Vec<Problem>) {
+        for problem in problems {
+            if self.problems.iter().all(|known| known.name != problem.name) {
+                self.problems.push(problem);
+            }
+        }
+    }
 }
 
 impl Timed {
@@ -149,13 +165,16 @@ impl Timed {
     fn new(segment: Segment, wanted: Predicate<'_>) -> Result<Option<Timed>, StoreError> {
         let Some((first, last)) = segment.times()? else { return Ok(None) };
         let mut components = segment.components()?;
+        let all = components.len();
         components.retain(|name| wanted(name));
+        // A live tail may have more by the time it is read.
+        let is_all_wanted = components.len() == all && segment.state == State::Sealed;
         if components.is_empty() {
             return Ok(None);
         }
         let rhythm = rhythm(&segment)?;
         let wraps_at_32_bits = segment.origin()?.wraps_at_32_bits;
-        Ok(Some(Timed { segment, components, first, last, rhythm, wraps_at_32_bits }))
+        Ok(Some(Timed { segment, components, is_all_wanted, first, last, rhythm, wraps_at_32_bits }))
     }
 }
 
@@ -190,121 +209,4 @@ fn some_times(segment: &Segment) -> Result<Vec<i64>, StoreError> {
     })?;
     times.truncate(SAMPLES_TO_GUESS_FROM);
     Ok(times)
-}
-
-/// The counted values, and where there is none, the rated ones.
-fn completed(mut counted: Table, rated: Table) -> Table {
-    let known: HashMap<Arc<str>, usize> =
-        counted.components.iter().enumerate().map(|(number, name)| (name.clone(), number)).collect();
-    for (number, name) in rated.components.iter().enumerate() {
-        let Some(&at) = known.get(name) else {
-            counted.components.push(name.clone());
-            counted.values.extend_from_slice(rated.row(number));
-            continue;
-        };
-        let len = counted.grid.len;
-        for (mine, other) in counted.values[at * len..][..len].iter_mut().zip(rated.row(number)) {
-            if mine.is_nan() {
-                *mine = *other;
-            }
-        }
-    }
-    counted
-}
-
-fn of_counters(segments: &[&Timed], query: &Query, problems: &mut Vec<Problem>) -> Table {
-    let wraps = segments.iter().any(|t| t.wraps_at_32_bits);
-    let plan = Plan::new(query.metric, wraps);
-    let columns = positions(query.metric.table, plan.columns());
-    let mut collector = Collector::new(plan, query.grid);
-    let (mut absent, mut unknown) = (Vec::new(), Vec::new());
-    for timed in segments {
-        scan(timed, query.wanted, &columns, collector.span(timed.rhythm), problems, &mut |piece| {
-            absent.resize(piece.len().max(absent.len()), ABSENT);
-            unknown.resize(piece.len().max(unknown.len()), UPTIME_UNKNOWN);
-            let values: Vec<&[u64]> =
-                columns.iter().map(|&c| piece.counts(c).unwrap_or(&absent[..piece.len()])).collect();
-            let rows = Rows {
-                names: piece.names(),
-                component: piece.component(),
-                time: piece.time(),
-                uptime: piece.uptime().unwrap_or(&unknown[..piece.len()]),
-                columns: &values,
-            };
-            collector.feed(rows, timed.rhythm);
-        });
-    }
-    collector.table()
-}
-
-fn of_rates(segments: &[&Timed], query: &Query, problems: &mut Vec<Problem>) -> Table {
-    let rates =
-        Schema::named(query.metric.table).map(Schema::rates).expect("every metric's table is registered");
-    let names: Vec<&str> = [query.metric.name].into_iter().chain(query.metric.weight).collect();
-    let columns = positions(rates.name, &names);
-    let mut collector = RateCollector::new(query.metric, query.grid);
-    for timed in segments {
-        scan(timed, query.wanted, &columns, collector.span(timed.rhythm), problems, &mut |piece| {
-            let Some(values) = piece.numbers(columns[0]) else { return };
-            let operations = columns.get(1).and_then(|&c| piece.numbers(c));
-            let (names, component, time) = (piece.names(), piece.component(), piece.time());
-            collector.feed(RateRows { names, component, time, values, operations }, timed.rhythm);
-        });
-    }
-    collector.table()
-}
-
-fn positions(table: &str, columns: &[&str]) -> Vec<usize> {
-    let schema = Schema::named(table).expect("every metric's table is registered");
-    columns.iter().filter_map(|c| schema.position(c)).collect()
-}
-
-fn scan(
-    timed: &Timed,
-    wanted: Predicate<'_>,
-    columns: &[usize],
-    (from, to): (Timestamp, Timestamp),
-    problems: &mut Vec<Problem>,
-    feed: &mut dyn FnMut(&Piece),
-) {
-    let Timed { segment, first, last, .. } = timed;
-    if *first > to || *last < from {
-        return;
-    }
-    let tables = vec![Wanted { table: segment.table, columns: Some(columns.to_vec()) }];
-    let (from, to, components) = (Some(from), Some(to), Some(wanted));
-    let selection = Selection { tables, components, from, to, ..Selection::default() };
-    let read = segment.scan(&selection, &mut |_, piece| {
-        feed(&piece);
-        ControlFlow::Continue(())
-    });
-    let name = segment.name().to_string();
-    match read {
-        Err(error) if !error.is_absent() && problems.iter().all(|p| p.name != name) => {
-            problems.push(Problem { name, error });
-        }
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use laggard_core::model::metric::Metric;
-
-    fn table(names: &[&str], values: &[f64]) -> Table {
-        let start = Timestamp::from_seconds(0);
-        let grid = Grid { start, step: Span::SECOND, len: values.len() / names.len().max(1) };
-        let components = names.iter().map(|&name| name.into()).collect();
-        Table { metric: Metric::named("await").unwrap(), grid, components, values: values.to_vec() }
-    }
-
-    #[test]
-    fn rates_stand_in_where_counters_have_no_value() {
-        let counted = table(&["a"], &[1.0, f64::NAN]);
-        let rated = table(&["b", "a"], &[5.0, 6.0, 7.0, 8.0]);
-        let both = completed(counted, rated);
-        assert_eq!(both.components, ["a".into(), "b".into()]);
-        assert_eq!(both.values, [1.0, 8.0, 5.0, 6.0]);
-    }
 }

@@ -11,6 +11,8 @@ pub type Outcome = Result<Done, anyhow::Error>;
 pub enum Done {
     /// All of it.
     Well,
+    /// All of it, and there are suspects, which the caller wants to see in the exit status.
+    WithSuspects,
     /// As far as it went; the rest was told where it happened.
     WithErrors,
 }
@@ -25,6 +27,7 @@ pub struct Lacking(pub String);
 #[error("{0}")]
 pub struct TooPoor(pub String);
 
+const SUSPECTS: u8 = 1;
 const INPUT_ERROR: u8 = 2;
 const LACKING: u8 = 3;
 const TOO_POOR: u8 = 4;
@@ -33,6 +36,7 @@ const TOO_POOR: u8 = 4;
 pub fn exit_status(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(Done::Well) => ExitCode::SUCCESS,
+        Ok(Done::WithSuspects) => ExitCode::from(SUSPECTS),
         Ok(Done::WithErrors) => ExitCode::from(INPUT_ERROR),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

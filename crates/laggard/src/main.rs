@@ -4,13 +4,22 @@
 
 mod arguments;
 mod bell;
+mod choosing;
 mod commands;
+mod diagnosing;
+mod evaluating;
+mod examining;
 mod failure;
+mod limits;
 mod output;
 mod plot;
 mod progress;
 mod recording;
+mod scores;
 mod shown;
+mod timeframe;
+mod training;
+mod whole_file;
 
 use std::process::ExitCode;
 
@@ -31,13 +40,14 @@ struct Arguments {
 
 const AFTER: &str = "\
 Examples:
-  laggard demo                                   see it work on this host, in a few seconds
+  laggard demo                                   see it find a fault in a simulated cluster, in a few seconds
   laggard record -o data --for 10m               record this host's disks, network and TCP links
   laggard import /var/log/sysstat/sa* -o data    bring in what sysstat has recorded
   laggard tables data                            what is in a dataset
   laggard show data await --every 15s            a metric of every disk
+  laggard diagnose data                          who holds the system back, and why
 
-Exit status: 0 done, 2 usage or input error, 3 the machine lacks something, 4 data too poor to judge.";
+Exit status: 0 done, 1 suspects (diagnose --exit-code), 2 usage or input error, 3 the machine lacks something, 4 data too poor to judge.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -46,8 +56,15 @@ enum Command {
     Import(commands::import::Import),
     Tables(commands::tables::Tables),
     Show(commands::show::Show),
+    Train(commands::train::Train),
+    Diagnose(commands::diagnose::Diagnose),
+    Rank(commands::rank::Rank),
+    Feedback(commands::feedback::Feedback),
+    Eval(commands::eval::Eval),
     Cluster(commands::cluster::Cluster),
     Metrics(commands::metrics::Metrics),
+    Simulate(commands::simulate::Simulate),
+    Lab(commands::lab::Lab),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
@@ -65,8 +82,15 @@ fn run(command: Command) -> Outcome {
         Command::Import(import) => import.run(),
         Command::Tables(tables) => tables.run(),
         Command::Show(show) => show.run(),
+        Command::Train(train) => train.run(),
+        Command::Diagnose(diagnose) => diagnose.run(),
+        Command::Rank(rank) => rank.run(),
+        Command::Feedback(feedback) => feedback.run(),
+        Command::Eval(eval) => eval.run(),
         Command::Cluster(cluster) => cluster.run(),
         Command::Metrics(metrics) => metrics.run(),
+        Command::Simulate(simulate) => simulate.run(),
+        Command::Lab(lab) => lab.run(),
         Command::Manual(manual) => manual.run(),
     }
 }
@@ -77,12 +101,17 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 5] = [
+    const DOCUMENTS: [&str; 10] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
         include_str!("../../../docs/dataset.md"),
         include_str!("../../../docs/cluster-file.md"),
+        include_str!("../../../docs/simulation.md"),
+        include_str!("../../../docs/training.md"),
+        include_str!("../../../docs/operating.md"),
+        include_str!("../../../docs/diagnosis.md"),
+        include_str!("../../../docs/lab.md"),
     ];
 
     /// Lines such as `    laggard show data await   # a remark`, as the words of a command line.

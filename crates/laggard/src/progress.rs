@@ -16,6 +16,30 @@ pub fn over_seconds(total: u64) -> ProgressBar {
     bar
 }
 
+/// A bar over hosts, or days of hosts.
+pub fn over_hosts(total: u64) -> ProgressBar {
+    let bar = ProgressBar::new(total);
+    bar.set_style(style("{bar:30} {pos}/{len} hosts, {eta} left  {wide_msg}"));
+    bar
+}
+
+/// A bar over experiments; the prefix is the time that is left.
+pub fn over_experiments() -> ProgressBar {
+    let bar = ProgressBar::new(0);
+    bar.set_style(style("{bar:30} {pos}/{len} experiments, {prefix} left  {wide_msg}"));
+    bar
+}
+
+/// Parts of a [`over_shares`] bar.
+pub const SHARES: u64 = 1000;
+
+/// A bar over shares of a whole.
+pub fn over_shares() -> ProgressBar {
+    let bar = ProgressBar::new(SHARES);
+    bar.set_style(style("{bar:30} {percent} %, {eta} left  {wide_msg}"));
+    bar
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates above are valid").progress_chars("█▌ ")
 }

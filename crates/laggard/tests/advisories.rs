@@ -32,6 +32,8 @@ struct Advisory {
     kind: String,
     patched: Vec<VersionReq>,
     unaffected: Vec<VersionReq>,
+    /// Why an affected version may stay.
+    harmless: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -72,7 +74,7 @@ impl Snapshot {
     fn affected(&self, lock: &str, packages: &[Package]) -> Vec<String> {
         let pairs = packages.iter().flat_map(|package| self.advisory.iter().map(move |a| (a, package)));
         pairs
-            .filter(|(a, package)| a.affects(package))
+            .filter(|(a, package)| a.harmless.is_none() && a.affects(package))
             .map(|(a, package)| a.complaint(lock, package))
             .collect()
     }
@@ -112,6 +114,33 @@ fn no_locked_version_is_affected_by_a_known_advisory() {
          (`cargo tree --all-features -i CRATE@VERSION`)",
         affected.join("\n")
     );
+}
+
+#[test]
+fn what_is_called_harmless_is_locked_and_the_same_as_in_deny_toml() {
+    #[derive(Deserialize)]
+    struct Deny {
+        advisories: Ignored,
+    }
+    #[derive(Deserialize)]
+    struct Ignored {
+        ignore: Vec<String>,
+    }
+    let snapshot: Snapshot = read(SNAPSHOT);
+    let harmless: Vec<_> = snapshot.advisory.iter().filter(|advisory| advisory.harmless.is_some()).collect();
+    for advisory in &harmless {
+        let hits = |lock: &str, packages: &[Package]| {
+            let hit = packages.iter().filter(|package| advisory.affects(package));
+            hit.map(|package| advisory.complaint(lock, package)).collect()
+        };
+        assert!(
+            !in_locks(hits).is_empty(),
+            "{}: no locked version is affected any more: drop it",
+            advisory.id
+        );
+    }
+    let ids: Vec<_> = harmless.iter().map(|advisory| advisory.id.clone()).collect();
+    assert_eq!(ids, read::<Deny>("deny.toml").advisories.ignore);
 }
 
 #[test]

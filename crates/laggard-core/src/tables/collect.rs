@@ -15,7 +15,7 @@ use super::rhythm::Rhythm;
 use crate::model::time::Timestamp;
 use crate::samples::{ABSENT, UPTIME_UNKNOWN};
 
-/// Rows with the columns of a [`Plan`], as a store or a source hands them over.
+/// Rows with the columns of a [`Collector`], as a store or a source hands them over.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
     /// The components that `component` counts.
@@ -26,13 +26,14 @@ pub struct Rows<'a> {
     pub time: &'a [i64],
     /// Microseconds since boot, or [`UPTIME_UNKNOWN`].
     pub uptime: &'a [i64],
-    /// The counts, a slice for each column of the plan.
+    /// The counts, a slice for each column of the collector.
     pub columns: &'a [&'a [u64]],
 }
 
-/// Readings on a grid, for one metric.
+/// Readings on a grid, for some metrics of one table.
 pub struct Collector {
-    plan: Plan,
+    plans: Vec<Plan>,
+    columns: Vec<&'static str>,
     /// With one more instant before the first.
     grid: Grid,
     numbers: HashMap<Arc<str>, usize>,
@@ -51,9 +52,17 @@ struct Readings {
 const NO_SAMPLE: i64 = i64::MIN;
 
 impl Collector {
-    /// For a metric on a grid.
-    pub fn new(plan: Plan, grid: Grid) -> Collector {
-        Collector { plan, grid: grid.with_one_before(), numbers: HashMap::new(), components: Vec::new() }
+    /// For metrics on a grid.
+    pub fn new(plans: Vec<Plan>, grid: Grid) -> Collector {
+        let mut columns = Vec::new();
+        let plans = plans.into_iter().map(|plan| plan.among(&mut columns)).collect();
+        let grid = grid.with_one_before();
+        Collector { plans, columns, grid, numbers: HashMap::new(), components: Vec::new() }
+    }
+
+    /// The columns that rows must have, in this order: those of all metrics, each once.
+    pub fn columns(&self) -> &[&'static str] {
+        &self.columns
     }
 
     /// The times at which samples of that rhythm matter: nothing before the first or after the second is
@@ -103,18 +112,22 @@ impl Collector {
         }
         let number = self.components.len();
         self.numbers.insert(name.clone(), number);
-        self.components.push(Readings::new(name.clone(), self.grid.len, self.plan.columns().len()));
+        self.components.push(Readings::new(name.clone(), self.grid.len, self.columns.len()));
         number
     }
 
-    /// The metric at every instant, for every component that was met, in the order of meeting.
-    pub fn table(&self) -> Table {
+    /// Each metric at every instant, for every component that was met, in the order of meeting.
+    pub fn tables(&self) -> Vec<Table> {
+        self.plans.iter().map(|plan| self.table(plan)).collect()
+    }
+
+    fn table(&self, plan: &Plan) -> Table {
         let grid = Grid { start: self.grid.instant(1), step: self.grid.step, len: self.grid.len - 1 };
-        let mut table = Table::new(self.plan.metric(), grid);
+        let mut table = Table::new(plan.metric(), grid);
         table.values.reserve(self.components.len() * grid.len);
         for component in &self.components {
             table.components.push(component.name.clone());
-            table.values.extend((0..grid.len).map(|k| component.value(&self.plan, k)));
+            table.values.extend((0..grid.len).map(|slot| component.value(plan, slot)));
         }
         table
     }
@@ -163,7 +176,7 @@ mod tests {
         let counts: Vec<u64> = samples.iter().map(|(_, c)| *c).collect();
         let last = time.iter().copied().max().unwrap_or(0);
         let grid = Grid::covering(Timestamp::from_micros(step.micros()), Timestamp::from_micros(last), step);
-        let mut collector = Collector::new(plan, grid);
+        let mut collector = Collector::new(vec![plan], grid);
         let rows = Rows {
             names: &["oss1:sda".into()],
             component: &vec![0; time.len()],
@@ -172,7 +185,7 @@ mod tests {
             columns: &[&counts],
         };
         collector.feed(rows, Rhythm::on_grid(every));
-        collector.table().values
+        collector.tables().swap_remove(0).values
     }
 
     const SECOND: Span = Span::SECOND;
@@ -205,7 +218,7 @@ mod tests {
         let counts: Vec<u64> = (0..40).collect();
         let rhythm = Rhythm::of(&time, None).unwrap();
         let grid = Grid::covering(rhythm.instant(time[1]), rhythm.instant(time[39]), SECOND);
-        let mut collector = Collector::new(plan, grid);
+        let mut collector = Collector::new(vec![plan], grid);
         let (component, uptime) = (vec![0; 40], vec![UPTIME_UNKNOWN; 40]);
         let rows = Rows {
             names: &["x".into()],
@@ -215,7 +228,7 @@ mod tests {
             columns: &[&counts],
         };
         collector.feed(rows, rhythm);
-        assert!(collector.table().values.iter().all(|v| (0.9..1.1).contains(v)));
+        assert!(collector.tables()[0].values.iter().all(|v| (0.9..1.1).contains(v)));
     }
 
     #[test]
@@ -225,7 +238,7 @@ mod tests {
         let plan = Plan::new(Metric::named("rd_sec").unwrap(), false);
         let grid =
             Grid::covering(Timestamp::from_seconds(10), Timestamp::from_seconds(40), Span::from_seconds(10));
-        let mut collector = Collector::new(plan, grid);
+        let mut collector = Collector::new(vec![plan], grid);
         let names: [Arc<str>; 1] = ["oss1:sda".into()];
         for (samples, every) in [(&fast[..], SECOND), (&[(50_000, 9999)][..], Span::from_seconds(10))] {
             let time: Vec<i64> = samples.iter().map(|(t, _)| t * 1000).collect();
@@ -240,7 +253,7 @@ mod tests {
             };
             collector.feed(rows, Rhythm::on_grid(every));
         }
-        assert_eq!(collector.table().values, alone);
+        assert_eq!(collector.tables()[0].values, alone);
     }
 
     #[test]
@@ -254,7 +267,7 @@ mod tests {
     fn times_at_the_ends_of_the_range_are_outside_every_grid() {
         let plan = Plan::new(Metric::named("rd_sec").unwrap(), false);
         let grid = Grid::covering(Timestamp::from_seconds(0), Timestamp::from_seconds(3), SECOND);
-        let mut collector = Collector::new(plan, grid);
+        let mut collector = Collector::new(vec![plan], grid);
         let rows = Rows {
             names: &["x".into()],
             component: &[0, 0, 0],
@@ -263,6 +276,6 @@ mod tests {
             columns: &[&[1, 2, 3]],
         };
         collector.feed(rows, Rhythm::on_grid(SECOND));
-        assert!(collector.table().values.iter().all(|v| v.is_nan()));
+        assert!(collector.tables()[0].values.iter().all(|v| v.is_nan()));
     }
 }

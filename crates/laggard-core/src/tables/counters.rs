@@ -9,6 +9,8 @@ use crate::samples::{ABSENT, UPTIME_UNKNOWN};
 pub struct Plan {
     metric: &'static Metric,
     columns: Vec<&'static str>,
+    /// Where readings have these columns.
+    at: Vec<usize>,
     wraps: Vec<bool>,
     gauges: Vec<bool>,
     formula: Ready,
@@ -21,7 +23,7 @@ pub struct Reading<'a> {
     pub time: i64,
     /// Microseconds since boot, or [`UPTIME_UNKNOWN`].
     pub uptime: i64,
-    /// The columns of the [`Plan`], in its order.
+    /// The columns of the [`Plan`], or all that it was made for, in their order.
     pub counts: &'a [u64],
 }
 
@@ -56,7 +58,19 @@ impl Plan {
         let wraps = columns.iter().map(|c| form(c) == Form::Counter32 || wraps_at_32_bits).collect();
         let gauges = columns.iter().map(|c| form(c) == Form::Gauge).collect();
         let formula = ready(metric.formula, &columns);
-        Plan { metric, columns, wraps, gauges, formula }
+        Plan { metric, at: (0..columns.len()).collect(), columns, wraps, gauges, formula }
+    }
+
+    /// The same for readings with the columns of several metrics; those of its own that are not among them are added.
+    pub fn among(mut self, all: &mut Vec<&'static str>) -> Plan {
+        let place = |name: &&'static str| {
+            all.iter().position(|column| column == name).unwrap_or_else(|| {
+                all.push(name);
+                all.len() - 1
+            })
+        };
+        self.at = self.columns.iter().map(place).collect();
+        self
     }
 
     /// The metric.
@@ -64,7 +78,7 @@ impl Plan {
         self.metric
     }
 
-    /// The columns that readings must have, in this order.
+    /// The columns that readings must have, in this order unless it was made for more of them.
     pub fn columns(&self) -> &[&'static str] {
         &self.columns
     }
@@ -73,7 +87,9 @@ impl Plan {
     /// booted in between, the counters were reset, or something needed is absent.
     pub fn value(&self, before: Reading, after: Reading) -> f64 {
         if let Ready::Now(scale, value, by) = &self.formula {
-            return now(*scale, value, by.as_deref(), after.counts);
+            let mut counts = [ABSENT; MOST_COLUMNS];
+            counts.iter_mut().zip(&self.at).for_each(|(count, &at)| *count = after.counts[at]);
+            return now(*scale, value, by.as_deref(), &counts);
         }
         let elapsed_us = elapsed_us(before, after);
         let Some(growth) = self.growth(before.counts, after.counts) else { return f64::NAN };
@@ -96,7 +112,8 @@ impl Plan {
     /// How much each column grew; nothing if a counter went back without wrapping.
     fn growth(&self, before: &[u64], after: &[u64]) -> Option<[u64; MOST_COLUMNS]> {
         let mut growth = [ABSENT; MOST_COLUMNS];
-        for (i, (&before, &after)) in before.iter().zip(after).enumerate() {
+        for (i, &at) in self.at.iter().enumerate() {
+            let (before, after) = (before[at], after[at]);
             growth[i] = match (before, after) {
                 _ if self.gauges[i] => after,
                 (ABSENT, _) | (_, ABSENT) => ABSENT,

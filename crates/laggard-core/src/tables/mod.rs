@@ -6,12 +6,15 @@
 //! metric compares two neighbouring instants, never anything in between. Resets, wraps, reboots and clock
 //! steps are handled in [`counters`] and [`collect`], and nowhere else.
 
+pub mod clocks;
 pub mod collect;
 pub mod counters;
 pub mod coverage;
+pub mod envelope;
 pub mod grid;
 pub mod rates;
 pub mod rhythm;
+pub mod summary;
 
 use std::sync::Arc;
 

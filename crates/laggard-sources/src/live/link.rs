@@ -15,13 +15,26 @@ pub const GAUGES: usize = 6;
 /// How many columns both tables have.
 pub const COLUMNS: usize = GAUGES + COUNTERS;
 
+/// The counters of bytes, both ways.
+const BYTES: [usize; 2] = [1, 2];
+
+/// Windows and round trips are told of connections that carry at least this part of what the busiest does: an idle one,
+/// such as those that file systems keep for their management, says nothing of the network.
+const BUSY_PART: u64 = 10;
+
+/// One connection in this tick.
+#[derive(Debug)]
+struct Carrier {
+    /// Bytes since the last tick, in both directions.
+    carried: u64,
+    cwnd: u64,
+    rtt_us: u64,
+}
+
 /// What the connections of this tick hold, and what all connections ever carried.
 #[derive(Debug)]
 pub struct Link {
-    sockets: u64,
-    cwnd_sum: u64,
-    cwnd_min: u64,
-    rtt_us_sum: u64,
+    carriers: Vec<Carrier>,
     unacked: u64,
     lost: u64,
     totals: Counters,
@@ -34,31 +47,21 @@ pub struct Link {
 impl Link {
     pub fn new(now: Uptime) -> Link {
         let (totals, number) = ([0; COUNTERS], None);
-        Link {
-            sockets: 0,
-            cwnd_sum: 0,
-            cwnd_min: ABSENT,
-            rtt_us_sum: 0,
-            unacked: 0,
-            lost: 0,
-            totals,
-            alive: now,
-            number,
-        }
+        Link { carriers: Vec::new(), unacked: 0, lost: 0, totals, alive: now, number }
     }
 
     /// Begins a tick: no connection seen yet.
     pub fn start(&mut self) {
-        *self = Link { totals: self.totals, number: self.number, ..Link::new(self.alive) };
+        self.carriers.clear();
+        (self.unacked, self.lost) = (0, 0);
     }
 
     /// Adds a connection whose counters stood at `before`.
     pub fn add(&mut self, info: &TcpInfo, before: &Counters, now: Uptime) {
         self.alive = now;
-        self.sockets += 1;
-        self.cwnd_sum += u64::from(info.cwnd);
-        self.cwnd_min = self.cwnd_min.min(info.cwnd.into());
-        self.rtt_us_sum += u64::from(info.rtt_us);
+        let bytes = BYTES.map(|i| grown(0, before[i], info.counters[i], IS_32_BITS[i]));
+        let carried = bytes.into_iter().filter(|&bytes| bytes != ABSENT).sum();
+        self.carriers.push(Carrier { carried, cwnd: info.cwnd.into(), rtt_us: info.rtt_us.into() });
         self.unacked += u64::from(info.unacked);
         self.lost += u64::from(info.lost);
         for i in 0..COUNTERS {
@@ -68,12 +71,23 @@ impl Link {
 
     /// Whether it still has rows.
     pub fn is_shown(&self, now: Uptime) -> bool {
-        self.sockets > 0 || now.micros() - self.alive.micros() <= LINGER_US
+        !self.carriers.is_empty() || now.micros() - self.alive.micros() <= LINGER_US
     }
 
     /// Its row, in the order of the schema.
     pub fn row(&self) -> [u64; COLUMNS] {
-        let now = [self.sockets, self.cwnd_sum, self.cwnd_min, self.rtt_us_sum, self.unacked, self.lost];
+        let busiest = self.carriers.iter().map(|carrier| carrier.carried).max().unwrap_or(0);
+        let busy =
+            || self.carriers.iter().filter(|carrier| carrier.carried.saturating_mul(BUSY_PART) >= busiest);
+        let windows = || busy().map(|carrier| carrier.cwnd);
+        let now = [
+            busy().count() as u64,
+            windows().sum(),
+            windows().min().unwrap_or(ABSENT),
+            busy().map(|carrier| carrier.rtt_us).sum(),
+            self.unacked,
+            self.lost,
+        ];
         row(now, self.totals)
     }
 }
@@ -100,6 +114,28 @@ fn grown(total: u64, before: u64, now: u64, is_32_bits: bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A connection with that window, which has carried so much.
+    fn info(cwnd: u32, bytes: u64) -> TcpInfo {
+        let mut counters = [0; COUNTERS];
+        counters[BYTES[0]] = bytes;
+        TcpInfo { cwnd, rtt_us: 100, counters, ..TcpInfo::default() }
+    }
+
+    #[test]
+    fn an_idle_connection_does_not_hide_the_window_of_a_busy_one() {
+        let now = Uptime::from_micros(1);
+        let mut link = Link::new(now);
+        for (cwnd, bytes) in [(10, 50), (80, 1_000_000), (60, 200_000)] {
+            link.add(&info(cwnd, bytes), &[0; COUNTERS], now);
+        }
+        assert_eq!(link.row()[..4], [2, 140, 60, 200]);
+        // Nobody carries anything: all count.
+        link.start();
+        link.add(&info(10, 50), &info(10, 50).counters, now);
+        link.add(&info(20, 70), &info(20, 70).counters, now);
+        assert_eq!(link.row()[..4], [2, 30, 10, 200]);
+    }
 
     #[test]
     fn counters_of_32_bits_go_round_and_longer_ones_start_again() {

@@ -38,7 +38,12 @@ pub struct Options {
     pub sockets: Option<(Filter, Bounds)>,
     /// The network namespace to look into, by name or path, instead of the caller's.
     pub netns: Option<String>,
+    /// Sources to leave out, by their names.
+    pub without: Vec<String>,
 }
+
+/// The names of all sources.
+pub const SOURCES: [&str; 5] = ["diskstats", "net_dev", "snmp", "pressure", "sockets"];
 
 /// Accounts are due after so long even if nothing went wrong.
 const ACCOUNTS_EVERY: Span = Span::from_seconds(60);
@@ -147,6 +152,7 @@ fn sources(options: &Options) -> Vec<Box<dyn Source>> {
     if let Some((filter, bounds)) = sockets {
         sources.push(Box::new(Sockets::new(host, filter.clone(), *bounds)));
     }
+    sources.retain(|source| !options.without.iter().any(|name| name == source.name()));
     sources
 }
 

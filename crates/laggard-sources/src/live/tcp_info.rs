@@ -13,7 +13,7 @@ pub type Counters = [u64; COUNTERS];
 pub const IS_32_BITS: [bool; COUNTERS] = [true, false, false, true, true];
 
 /// The state of one connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Sending window, in segments.
     pub cwnd: u32,

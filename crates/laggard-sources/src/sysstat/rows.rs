@@ -209,8 +209,20 @@ impl Table {
             self.rows.names().iter().for_each(|name| _ = next.number(name));
             self.row_of.fill(usize::MAX);
         }
+        make_room(&mut next, &self.rows);
         self.complete = 0;
         sink.rows(origin, std::mem::replace(&mut self.rows, next))
+    }
+}
+
+/// The next piece will most likely be as long as the last one: growing bit by bit would copy it several times.
+fn make_room(next: &mut RawTable, last: &RawTable) {
+    let rows = last.len() + last.len() / 16;
+    next.time.reserve_exact(rows);
+    next.uptime.reserve_exact(rows);
+    next.component.reserve_exact(rows);
+    if let Columns::Counts(columns) = &mut next.columns {
+        columns.iter_mut().for_each(|column| column.reserve_exact(rows));
     }
 }
 

@@ -6,9 +6,10 @@ use anyhow::Context;
 
 pub const MIB: f64 = (1 << 20) as f64;
 
-/// `12.3 MiB`.
+/// `12.3 MiB`, or `0.123 MiB`.
 pub fn shown(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / MIB)
+    let mib = bytes as f64 / MIB;
+    if mib < 1.0 { format!("{mib:.3} MiB") } else { format!("{mib:.1} MiB") }
 }
 
 /// How long a file is.

@@ -9,12 +9,18 @@ pub const SECONDS: u64 = 86_400;
 /// 2026-11-15T00:00:05Z, when a recorder begins a new file.
 pub const START_SECONDS: i64 = 1_794_700_805;
 
+/// The share of jobs that do nothing on an ordinary day.
+pub const ORDINARY: f64 = 0.35;
+/// On a day that is never quiet.
+pub const BUSY: f64 = 0.0;
+
 /// How long the server has been up then.
 const UPTIME_SECONDS: i64 = 40 * 86_400;
 
 /// A server, at one second of its day.
 pub struct Server {
     random: Random,
+    idle: f64,
     job: Job,
     devices: Vec<Device>,
     second: i64,
@@ -92,10 +98,10 @@ struct Device {
 }
 
 impl Server {
-    /// A server with so many devices.
-    pub fn new(devices: usize, seed: u64) -> Server {
+    /// A server with so many devices, of whose jobs that share does nothing.
+    pub fn new(devices: usize, idle: f64, seed: u64) -> Server {
         let mut random = Random::new(seed);
-        let job = Job::new(&mut random);
+        let job = Job::new(idle, &mut random);
         let devices = (0..devices).map(|_| Device::new(&mut random)).collect();
         let nic = |random: &mut Random| Nic {
             rx_bytes: random.magnitude(1e12, 1e14) as u64,
@@ -106,7 +112,7 @@ impl Server {
         };
         let nics = [nic(&mut random), nic(&mut random)];
         let tcp = Tcp { in_segs: 1 << 33, out_segs: 1 << 34, ..Tcp::default() };
-        Server { random, job, devices, second: -1, late: 0, nics, tcp, pressure: Pressure::default() }
+        Server { random, idle, job, devices, second: -1, late: 0, nics, tcp, pressure: Pressure::default() }
     }
 
     /// Lets a second pass.
@@ -114,7 +120,7 @@ impl Server {
         self.second += 1;
         self.late = self.random.between(40.0, 200.0) as i64;
         if self.job.left == 0 {
-            self.job = Job::new(&mut self.random);
+            self.job = Job::new(self.idle, &mut self.random);
         }
         self.job.left -= 1;
         let load = self.job.load();
@@ -171,12 +177,13 @@ impl Server {
 
 impl Job {
     /// From a minute to an hour of reading, writing, both, or nothing.
-    fn new(random: &mut Random) -> Job {
+    fn new(idle: f64, random: &mut Random) -> Job {
         let level = random.magnitude(3.0, 250.0);
-        let (reads, writes) = match random.share() {
-            kind if kind < 0.35 => (0.0, 0.0),
-            kind if kind < 0.60 => (0.0, level),
-            kind if kind < 0.80 => (level, 0.0),
+        let (is_idle, kind) = (random.share() < idle, random.share());
+        let (reads, writes) = match kind {
+            _ if is_idle => (0.0, 0.0),
+            kind if kind < 0.4 => (0.0, level),
+            kind if kind < 0.7 => (level, 0.0),
             _ => (level * random.between(0.2, 0.8), level * random.between(0.2, 0.8)),
         };
         let sectors = [8, 256, 1024, 2048, 8192][(random.share() * 5.0) as usize];

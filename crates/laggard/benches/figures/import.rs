@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::day::Server;
+use crate::day::{ORDINARY, Server};
 use crate::load::DEVICES;
 use crate::outcome::Outcome;
 use crate::process::{self, Spent};
@@ -38,7 +38,7 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
 
 /// Writes a file of about that size; gives the number of its samples.
 fn write(path: &Path, size: u64) -> anyhow::Result<u64> {
-    let mut server = Server::new(DEVICES, 1);
+    let mut server = Server::new(DEVICES, ORDINARY, 1);
     let mut file = sa_file::SaFile::begin(BufWriter::new(File::create(path)?), DEVICES)?;
     let (mut samples, mut written) = (0, 0);
     while written < size {

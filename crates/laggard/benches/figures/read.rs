@@ -13,7 +13,7 @@ use laggard_store::tabulate::Tabulator;
 use laggard_store::{Dataset, Importer};
 use nix::sys::resource::{UsageWho, getrusage};
 
-use crate::day::{SECONDS, Server};
+use crate::day::{ORDINARY, SECONDS, Server};
 use crate::outcome::Outcome;
 use crate::scale::Scale;
 use crate::tables::{self, Tables};
@@ -66,7 +66,7 @@ struct Taken {
 
 fn write(folder: &Path, host: u64, seconds: u64) -> anyhow::Result<()> {
     let name = format!("oss{host}");
-    let (mut server, mut tables) = (Server::new(DEVICES, host), Tables::new(&name, DEVICES, 0));
+    let (mut server, mut tables) = (Server::new(DEVICES, ORDINARY, host), Tables::new(&name, DEVICES, 0));
     let mut importer = Importer::into(Dataset::in_folder(folder))?;
     for second in 0..seconds {
         server.tick();

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use laggard_store::Recorder;
 
-use crate::day::{SECONDS, Server};
+use crate::day::{ORDINARY, SECONDS, Server};
 use crate::load::{CONNECTIONS, DEVICES};
 use crate::outcome::Outcome;
 use crate::record::{MOST_MEMORY_MIB, record};
@@ -37,7 +37,8 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
 }
 
 fn leave_tails(folder: &std::path::Path, seconds: u64) -> anyhow::Result<()> {
-    let (mut server, mut tables) = (Server::new(DEVICES, 1), Tables::new(HOST, DEVICES, CONNECTIONS));
+    let (mut server, mut tables) =
+        (Server::new(DEVICES, ORDINARY, 1), Tables::new(HOST, DEVICES, CONNECTIONS));
     let mut recorder = Recorder::open(folder, tables::origin(HOST))?;
     for second in 0..seconds {
         server.tick();

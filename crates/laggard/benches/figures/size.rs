@@ -2,14 +2,15 @@
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use laggard_store::Recorder;
 
-use crate::day::{SECONDS, Server};
+use crate::day::{BUSY, ORDINARY, SECONDS, Server};
 use crate::load::{DEVICES, Load};
 use crate::outcome::Outcome;
+use crate::record::record;
 use crate::scale::Scale;
 use crate::tables::{self, Tables};
 use crate::{bytes, process, sa_file, tools};
@@ -21,29 +22,40 @@ const HOST: &str = "oss1";
 const ACTIVITIES: &str =
     "A_NULL,A_DISK,A_NET_DEV,A_NET_EDEV,A_NET_TCP,A_NET_ETCP,A_PSI_CPU,A_PSI_IO,A_PSI_MEM";
 
-/// A modelled day, recorded and imported; and some minutes of this host.
+/// The tables that hold what sadc records too. Links, sockets and the recorder itself are laggard's own.
+const SHARED: [&str; 4] = [".disk.parquet", ".net.parquet", ".tcp.parquet", ".pressure.parquet"];
+
+/// Two modelled days, imported and recorded; and some minutes of this host.
 pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     tools::program("xz")?;
-    let heading = ["samples", "sa file", "`xz -1` of it", "dataset", "of", "dataset to xz"];
+    let heading = ["samples", "sa file", "`xz -1` of it", "dataset", "made by", "dataset to xz"];
     let mut outcome = Outcome::new(&heading);
-    let folder = tempfile::tempdir()?;
-    let (sa, recorded) = (folder.path().join("sa"), folder.path().join("recorded"));
     let seconds = scale.of(SECONDS, 600);
-    let tail = model(&sa, &recorded, seconds)?;
-    let what = format!("{seconds} s of the model");
-    compare(&mut outcome, &what, &sa, "imported", &import(&sa, folder.path())?)?;
-    compare(&mut outcome, &what, &sa, "recorded (reads and writes apart, merges, flushes)", &recorded)?;
-    outcome
-        .remark(format_args!("the live tail of that recording before it was sealed: {}", bytes::shown(tail)));
+    modelled(&format!("{seconds} s of an ordinary day"), seconds, ORDINARY, &mut outcome)?;
+    modelled(&format!("{seconds} s of a busy day"), seconds, BUSY, &mut outcome)?;
     if let Err(error) = real(scale, &mut outcome) {
         outcome.remark(format_args!("no real samples: {error:#}"));
     }
+    outcome.remark(
+        "what is recorded has reads and writes apart, merges, flushes and requests in flight besides",
+    );
     Ok(outcome)
 }
 
-/// Writes the same day twice; gives the size of the recorder's tail.
-fn model(sa: &Path, recorded: &Path, seconds: u64) -> anyhow::Result<u64> {
-    let (mut server, mut tables) = (Server::new(DEVICES, 1), Tables::new(HOST, DEVICES, 0));
+fn modelled(what: &str, seconds: u64, idle: f64, outcome: &mut Outcome) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (sa, recorded) = (folder.path().join("sa"), folder.path().join("recorded"));
+    let tail = write_twice(Server::new(DEVICES, idle, 1), &sa, &recorded, seconds)?;
+    let xz = pressed(&sa)?;
+    compare(outcome, what, &sa, xz, "`import`", &import(&sa, folder.path())?)?;
+    compare(outcome, what, &sa, xz, "`record`", &recorded)?;
+    outcome.remark(format_args!("{what}: the live tail, before it was sealed: {}", bytes::shown(tail)));
+    Ok(())
+}
+
+/// Writes the same samples twice; gives the size of the recorder's tail.
+fn write_twice(mut server: Server, sa: &Path, recorded: &Path, seconds: u64) -> anyhow::Result<u64> {
+    let mut tables = Tables::new(HOST, DEVICES, 0);
     let mut file = sa_file::SaFile::begin(BufWriter::new(File::create(sa)?), DEVICES)?;
     let mut recorder = Recorder::open(recorded, tables::origin(HOST))?;
     for second in 0..seconds {
@@ -63,42 +75,57 @@ fn model(sa: &Path, recorded: &Path, seconds: u64) -> anyhow::Result<u64> {
     Ok(tail)
 }
 
-/// Some minutes of sadc, with everything it records by default and with only what laggard reads of it.
+/// Some minutes of this host: by sadc, with everything it records by default and with only what laggard reads of
+/// it, and by laggard.
 fn real(scale: Scale, outcome: &mut Outcome) -> anyhow::Result<()> {
     tools::ensure_root()?;
     let sadc = tools::sadc()?;
     let folder = tempfile::tempdir()?;
-    let samples = scale.of(600, 20).to_string();
-    let load = Load::start()?;
-    let (narrow, wide) = (folder.path().join("narrow"), folder.path().join("wide"));
+    let samples = scale.of(600, 20);
+    let [narrow, wide, recorded] = ["narrow", "wide", "recorded"].map(|name| folder.path().join(name));
     let start = |activities, file| {
-        process::start(Command::new(&sadc).args(["-S", activities, "1", &samples]).arg(file))
+        let arguments = ["-S", activities, "1", &samples.to_string()];
+        process::start(Command::new(&sadc).args(arguments).arg(file))
     };
-    let (first, second) = (start(ACTIVITIES, &narrow)?, start("DISK", &wide)?);
-    first.finish()?;
-    second.finish()?;
+    let load = Load::start()?;
+    let sadcs = [start(ACTIVITIES, &narrow)?, start("DISK", &wide)?];
+    let laggard = process::start(record(&mut Command::new(tools::laggard()), &recorded, samples))?;
+    sadcs.into_iter().chain([laggard]).try_for_each(|running| running.finish().map(drop))?;
     load.stop()?;
     for (file, what) in [(narrow, "the same activities"), (wide, "`sadc -S DISK`")] {
-        let what = format!("{samples} s of this host, {what}");
-        compare(outcome, &what, &file, "imported", &import(&file, folder.path())?)?;
+        let (what, xz) = (format!("{samples} s of this host, {what}"), pressed(&file)?);
+        compare(outcome, &what, &file, xz, "`import`", &import(&file, folder.path())?)?;
+        compare(outcome, &what, &file, xz, "`record`", &recorded)?;
     }
     Ok(())
 }
 
-fn import(sa: &Path, folder: &Path) -> anyhow::Result<std::path::PathBuf> {
+fn import(sa: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let dataset = folder.join(format!("{}.dataset", sa.file_name().unwrap_or_default().to_string_lossy()));
     process::run(Command::new(tools::laggard()).arg("import").arg(sa).arg("-o").arg(&dataset))?;
     Ok(dataset)
 }
 
-fn compare(outcome: &mut Outcome, what: &str, sa: &Path, how: &str, dataset: &Path) -> anyhow::Result<()> {
-    let pressed = sa.with_extension("xz");
-    let xz = Command::new("xz").args(["-1", "--stdout"]).arg(sa).stdout(File::create(&pressed)?).status()?;
+/// What `xz -1` makes of a file, in bytes.
+fn pressed(file: &Path) -> anyhow::Result<u64> {
+    let pressed = file.with_extension("xz");
+    let xz =
+        Command::new("xz").args(["-1", "--stdout"]).arg(file).stdout(File::create(&pressed)?).status()?;
     anyhow::ensure!(xz.success(), "xz: {xz}");
-    let (sa, xz) = (bytes::of_file(sa)?, bytes::of_file(&pressed)?);
-    let ours = bytes::of_folder(dataset, ".parquet")?;
+    bytes::of_file(&pressed)
+}
+
+fn compare(
+    outcome: &mut Outcome,
+    what: &str,
+    sa: &Path,
+    xz: u64,
+    how: &str,
+    dataset: &Path,
+) -> anyhow::Result<()> {
+    let ours = SHARED.iter().map(|ending| bytes::of_folder(dataset, ending)).sum::<anyhow::Result<u64>>()?;
     let ratio = ours as f64 / xz as f64;
-    let [sa, xz, ours] = [sa, xz, ours].map(bytes::shown);
+    let [sa, xz, ours] = [bytes::of_file(sa)?, xz, ours].map(bytes::shown);
     outcome.line(&[what, &sa, &xz, &ours, how, &format!("{ratio:.2}")]);
     outcome.goal(
         &format!("at most {MOST_OF_XZ} of xz, {what}, {how}"),

@@ -11,6 +11,7 @@ use laggard_core::model::component::{Kind, natural_order};
 use laggard_sources::discover::gluster;
 use laggard_store::dataset::{Dataset, Listing};
 use laggard_store::error::{Problem, StoreError};
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
 
 use super::tables;
@@ -157,11 +158,13 @@ pub fn load(dataset: &Dataset, named: Option<&Path>) -> anyhow::Result<ClusterFi
 pub fn recorded(dataset: &Dataset) -> Result<(Vec<Recorded>, Vec<Problem>), StoreError> {
     let Listing { segments, mut problems } = dataset.segments()?;
     let mut recorded = BTreeSet::new();
-    for segment in segments.iter().filter(|s| s.table.kind != Kind::RECORDER) {
+    let told = segments.par_iter().filter(|segment| segment.table.kind != Kind::RECORDER);
+    let told: Vec<_> = told.map(|segment| (segment, segment.components())).collect();
+    for (segment, components) in told {
         let (host, kind) = (segment.host.clone(), segment.table.kind.clone());
         let of =
             |name: &str, kind: &Kind| Recorded { name: name.into(), kind: kind.clone(), host: host.clone() };
-        match segment.components() {
+        match components {
             Ok(names) => {
                 recorded.insert(of(&host, &Kind::SERVER));
                 recorded.extend(names.iter().map(|name| of(name, &kind)));

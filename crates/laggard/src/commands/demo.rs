@@ -1,25 +1,27 @@
 //! `laggard demo`: the first minute.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, Parser};
 
-use super::{record::Record, show::Show, tables};
-use crate::failure::{Outcome, tell};
+use super::{diagnose::Diagnose, simulate::Simulate};
+use crate::failure::{Done, Outcome, tell};
 
-/// See it work: record this host for a few seconds, and look at what was recorded.
+/// See it work: a small cluster with one fault, simulated, recorded and diagnosed.
+///
+/// Needs neither root nor downloads. Ten servers and ten clients read large files; from the third minute on, one
+/// disk is kept busy by somebody whom its host cannot see.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard demo
+  laggard demo --seed 7 --out demo")]
 pub struct Demo {
-    /// Where to keep the dataset. Default: a temporary folder, removed at the end.
+    /// Where to keep the dataset and the page. Default: a new temporary folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// For the sizes of the writes that keep the disk busy meanwhile.
+    /// Another seed hurts another server.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
@@ -31,77 +33,61 @@ struct Typed<A: Args> {
     arguments: A,
 }
 
-fn typed<A: Args>(words: &[&str]) -> anyhow::Result<A> {
+fn typed<A: Args>(command: &str, words: &[&str]) -> anyhow::Result<A> {
+    tell(format_args!("\n$ laggard {command} {}", words.join(" ")));
     Ok(Typed::<A>::try_parse_from([&["laggard"], words].concat())?.arguments)
 }
 
 impl Demo {
     pub fn run(self) -> Outcome {
-        let temporary =
-            self.out.is_none().then(tempfile::tempdir).transpose().context("a temporary folder")?;
-        let folder = self.out.as_deref().or(temporary.as_ref().map(tempfile::TempDir::path));
-        let folder = folder.expect("one of both is there").to_owned();
-        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let load = Load::start(&folder.join("load"), self.seed);
-        let text = folder.display().to_string();
-        said("record", &["-o", &text, "--every", "200ms", "--for", "6s"]);
-        let recorded = typed::<Record>(&["-o", &text, "--every", "200ms", "--for", "6s", "--quiet"])?.run();
-        load.stop();
-        recorded?;
-        said("tables", &[&text]);
-        tables::overview(&tables::open(&text)?, false)?;
-        for metric in ["throughput", "await", "io_some"] {
-            said("show", &[&text, metric, "--format", "plot"]);
-            if let Err(error) = typed::<Show>(&[&text, metric, "--format", "plot"])?.run() {
-                tell(error);
+        let folder = self.folder()?;
+        let (data, page) = (folder.join("data"), folder.join("report.html"));
+        let (data, page) = (shown(&data)?, shown(&page)?);
+        let seed = self.seed.to_string();
+        let settings =
+            ["testbench", "--set", "fault=disk-busy", "--set", "workload=ddr", "--seed", &seed, "-o", data];
+        tell(
+            "Ten servers and ten clients read large files for ten minutes. In the third minute one server's disk",
+        );
+        tell(
+            "becomes slow, and all clients with it, since every file is striped over all servers. Which one is it?",
+        );
+        typed::<Simulate>("simulate", &settings)?.run()?;
+        typed::<Diagnose>("diagnose", &[data, "--html", page])?.run()?;
+        tell(truth(&folder.join("data/labels.csv"))?);
+        tell(format_args!(
+            "\nWhat to try next:\n  \
+             open {page}\n  \
+             laggard show {data} await --component '*:sdb' --format plot\n  \
+             laggard simulate testbench -o other --set fault=receive-pktloss --set workload=ddw && laggard diagnose other\n  \
+             laggard record -o mine    on every server of your own; then laggard diagnose mine"
+        ));
+        Ok(Done::Well)
+    }
+
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        match &self.out {
+            Some(folder) => {
+                std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+                Ok(folder.clone())
+            }
+            None => {
+                let temporary = tempfile::Builder::new().prefix("laggard-demo-").tempdir();
+                Ok(temporary.context("a temporary folder")?.keep())
             }
         }
-        tell(
-            "That was this host. `laggard record -o DATASET` on every server, and the peers can be compared.",
-        );
-        Ok(crate::failure::Done::Well)
     }
 }
 
-fn said(command: &str, words: &[&str]) {
-    tell(format_args!("\n$ laggard {command} {}", words.join(" ")));
+/// What the simulator did, for comparison: the diagnosis was not told.
+fn truth(labels: &Path) -> anyhow::Result<String> {
+    let named = || labels.display().to_string();
+    let text = std::fs::read_to_string(labels).with_context(named)?;
+    let fields: Vec<&str> = text.lines().nth(1).unwrap_or_default().split(',').collect();
+    let [component, begin, end, cause] = fields[..] else { bail!("{}: expected a label", named()) };
+    Ok(format!("\nThe truth, which diagnose did not look at: {component}, {cause}, from {begin} to {end}."))
 }
 
-/// Writes a little to the disk, so that there is something to see: 20 times a second, at most 1 MiB each.
-struct Load {
-    stop: Arc<AtomicBool>,
-    thread: std::thread::JoinHandle<()>,
-}
-
-impl Load {
-    fn start(path: &Path, seed: u64) -> Load {
-        let stop = Arc::new(AtomicBool::new(false));
-        let (stopped, path) = (stop.clone(), path.to_owned());
-        let thread = std::thread::spawn(move || {
-            write_until(&stopped, &path, seed);
-            // The demo's own file, of no use to anyone.
-            let _ = std::fs::remove_file(&path);
-        });
-        Load { stop, thread }
-    }
-
-    fn stop(self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let _ = self.thread.join();
-    }
-}
-
-/// A disk that refuses the load is no reason to end the demo.
-fn write_until(stop: &AtomicBool, path: &Path, seed: u64) {
-    let Ok(mut file) = OpenOptions::new().create(true).write(true).truncate(true).open(path) else { return };
-    let block = vec![0x6c; 1 << 20];
-    let mut state = seed;
-    while !stop.load(Ordering::Relaxed) {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let size = 4096 + (state >> 44) as usize % (block.len() - 4096);
-        if file.write_all(&block[..size]).and_then(|()| file.sync_data()).is_err() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+fn shown(path: &Path) -> anyhow::Result<&str> {
+    path.to_str().with_context(|| format!("{}: not a name that can be typed", path.display()))
 }

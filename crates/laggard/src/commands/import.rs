@@ -59,9 +59,25 @@ pub struct Import {
 
 /// Notes of one file that are told without being asked for.
 const FEW_NOTES: usize = 2;
+/// Of more files than this, notes are only counted where somebody waits for a diagnosis.
+const FEW_FILES: usize = 3;
 
 impl Import {
     pub fn run(self) -> Outcome {
+        let tally = self.read(FEW_NOTES)?;
+        let failed = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
+        tell(format_args!(
+            "{}: {}{failed}, {} of {}, {}",
+            self.out,
+            output::count(tally.read, "file"),
+            output::count(tally.rows, "row"),
+            output::count(tally.hosts.len() as u64, "host"),
+            output::bytes(tally.bytes),
+        ));
+        tally.done()
+    }
+
+    fn read(&self, notes_of_a_file: usize) -> anyhow::Result<Tally> {
         let mapping = self.map.as_deref().map(mapping).transpose()?;
         let dataset = Dataset::open(&self.out)?;
         if let Some(peers) = mapping.as_ref().and_then(Mapping::group_by) {
@@ -72,13 +88,14 @@ impl Import {
             bar: progress::over_bytes(paths.iter().filter_map(|p| input::total_bytes(p).ok()).sum()),
             dataset,
             tally: Mutex::new(Tally::default()),
-            all_notes: self.notes,
+            notes: if self.notes { usize::MAX } else { notes_of_a_file },
         };
         let count = |bytes: u64| work.bar.inc(bytes);
         let options =
             Options { format: self.format, host: self.host.clone(), map: mapping, progress: Some(&count) };
         paths.par_iter().for_each(|path| work.import(path, &options));
-        work.finish(&self.out)
+        work.bar.finish_and_clear();
+        Ok(work.tally.into_inner().expect("all threads have ended"))
     }
 
     /// Every file on its own, so that the files of a folder are read side by side.
@@ -91,18 +108,42 @@ impl Import {
     }
 }
 
+/// Imports files into a folder for a moment; how many could not be read, or not to their end.
+pub fn on_the_fly(files: &[PathBuf], map: Option<&Path>, folder: &Path) -> anyhow::Result<u64> {
+    let import = Import {
+        files: files.to_vec(),
+        out: folder.display().to_string(),
+        host: None,
+        format: None,
+        map: map.map(Path::to_owned),
+        notes: false,
+    };
+    let are_few = import.paths().len() <= FEW_FILES;
+    let tally = import.read(if are_few { FEW_NOTES } else { 0 })?;
+    if !are_few && tally.notes > 0 {
+        tell(format_args!(
+            "{} on the files (`laggard import --notes` tells them)",
+            output::count(tally.notes, "note")
+        ));
+    }
+    let failed = tally.failed;
+    tally.done().map(|_| failed)
+}
+
 /// What all threads share.
 struct Work {
     bar: ProgressBar,
     dataset: Dataset,
     tally: Mutex<Tally>,
-    all_notes: bool,
+    /// Notes of a file that are told.
+    notes: usize,
 }
 
 #[derive(Default)]
 struct Tally {
     read: u64,
     failed: u64,
+    notes: u64,
     rows: u64,
     hosts: BTreeSet<String>,
     bytes: u64,
@@ -151,12 +192,15 @@ impl Work {
     }
 
     fn tell_notes(&self, outcome: &FileOutcome) {
-        let shown = if self.all_notes { usize::MAX } else { FEW_NOTES };
-        for note in outcome.notes.iter().take(shown) {
+        self.tally().notes += outcome.notes.len() as u64;
+        if self.notes == 0 {
+            return;
+        }
+        for note in outcome.notes.iter().take(self.notes) {
             let time = note.time.map(|t| format!("{t}: ")).unwrap_or_default();
             self.tell(format_args!("{}: {time}{}", outcome.name, note.text));
         }
-        if let Some(more @ 1..) = outcome.notes.len().checked_sub(shown) {
+        if let Some(more @ 1..) = outcome.notes.len().checked_sub(self.notes) {
             let more = output::count(more as u64, "note");
             self.tell(format_args!("{}: {more} more (--notes tells all)", outcome.name));
         }
@@ -165,19 +209,12 @@ impl Work {
     fn tell(&self, line: impl std::fmt::Display) {
         self.bar.suspend(|| tell(line));
     }
+}
 
-    fn finish(self, out: &str) -> Outcome {
-        self.bar.finish_and_clear();
-        let tally = self.tally.into_inner().expect("all threads have ended");
-        let failed = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
-        tell(format_args!(
-            "{out}: {}{failed}, {} of {}, {}",
-            output::count(tally.read, "file"),
-            output::count(tally.rows, "row"),
-            output::count(tally.hosts.len() as u64, "host"),
-            output::bytes(tally.bytes),
-        ));
-        match (tally.rows, tally.failed) {
+impl Tally {
+    /// How the import ends.
+    fn done(&self) -> Outcome {
+        match (self.rows, self.failed) {
             (0, 0) => {
                 bail!(TooPoor("nothing to import: the files hold no counters that laggard knows".into()))
             }

@@ -2,9 +2,16 @@
 
 pub mod cluster;
 pub mod demo;
+pub mod diagnose;
+pub mod eval;
+pub mod feedback;
 pub mod import;
+pub mod lab;
 pub mod manual;
 pub mod metrics;
+pub mod rank;
 pub mod record;
 pub mod show;
+pub mod simulate;
 pub mod tables;
+pub mod train;

@@ -9,7 +9,7 @@ use laggard_sources::live::clock::Schedule;
 use laggard_sources::live::connection::Filter;
 use laggard_sources::live::host;
 use laggard_sources::live::prefix::Prefix;
-use laggard_sources::live::sampler::{Options, Sampler};
+use laggard_sources::live::sampler::{Options, SOURCES, Sampler};
 use laggard_sources::live::selection::Selection;
 use laggard_sources::live::traffic::Bounds;
 use laggard_store::dataset::Dataset;
@@ -68,6 +68,9 @@ pub struct Record {
     /// How many TCP connections to keep one by one; all count towards their link.
     #[arg(long, value_name = "N", default_value_t = Bounds::default().sockets)]
     sockets: usize,
+    /// Leave a source out.
+    #[arg(long, value_name = "SOURCE", value_delimiter = ',', value_parser = SOURCES)]
+    without: Vec<String>,
     /// Write to disk this often: what a `kill -9` may lose.
     #[arg(long, value_name = "SPAN", default_value = "5s", value_parser = positive_span)]
     flush: Span,
@@ -151,6 +154,7 @@ impl Record {
             interfaces: Selection::of(&self.interfaces).context("--interfaces")?,
             sockets: is_live.then_some((filter, bounds)),
             netns: self.netns.clone(),
+            without: self.without.clone(),
         })
     }
 

@@ -4,15 +4,16 @@ use anyhow::bail;
 use clap::Args;
 use globset::GlobMatcher;
 use laggard_core::model::metric::Metric;
-use laggard_core::model::time::{Span, Timestamp, parse_time};
-use laggard_core::tables::Table;
+use laggard_core::model::time::Span;
 use laggard_core::tables::grid::Grid;
+use laggard_store::grids::{at_once, parts, within};
 use laggard_store::tabulate::{Stretch, Tabulator};
 
 use super::tables;
-use crate::arguments::{glob, metric, now, positive_span};
+use crate::arguments::{glob, metric, positive_span};
 use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::shown::{Format, Shown};
+use crate::timeframe::Timeframe;
 
 /// Show metrics of a dataset: as a table, CSV, JSON, or a plot in the terminal.
 ///
@@ -36,12 +37,8 @@ pub struct Show {
     /// The distance of the instants. Default: that of the recording.
     #[arg(long, value_name = "SPAN", value_parser = positive_span)]
     every: Option<Span>,
-    /// From when on: 2026-11-15T10:00:00Z, 2026-11-15, or -2h.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<String>,
-    /// Until when.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<String>,
+    #[command(flatten)]
+    timeframe: Timeframe,
     /// How to show it.
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -49,8 +46,6 @@ pub struct Show {
 
 /// Values that are worked on at once: memory stays bounded however long or wide a recording is.
 const VALUES_AT_ONCE: usize = 4_000_000;
-const MOST_INSTANTS_AT_ONCE: usize = 4096;
-const FEWEST_INSTANTS_AT_ONCE: usize = 64;
 /// More than any terminal is wide: a plot of a long time is drawn from longer steps.
 const MOST_INSTANTS_OF_A_PLOT: i64 = 2000;
 
@@ -106,20 +101,13 @@ impl Show {
 
     /// The instants to show: all that was recorded, unless told otherwise.
     fn grids(&self, tabulator: &Tabulator, step: Span) -> anyhow::Result<Vec<Grid>> {
-        let now = now();
-        let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
-        let from = time(&self.from)?.unwrap_or(Timestamp::MIN);
-        let to = time(&self.to)?.unwrap_or(Timestamp::MAX);
-        if from > to {
-            bail!("--from {from} is after --to {to}");
-        }
+        let (from, to) = self.timeframe.ends()?;
         let stretches = tabulator.stretches(step);
         let grids: Vec<Grid> = stretches.iter().filter_map(|s| within(*s, from, to, step)).collect();
         if grids.is_empty() {
             bail!(self.outside(&stretches, step));
         }
-        let at_once = (VALUES_AT_ONCE / tabulator.components().max(1))
-            .clamp(FEWEST_INSTANTS_AT_ONCE, MOST_INSTANTS_AT_ONCE);
+        let at_once = at_once(VALUES_AT_ONCE, tabulator.components());
         Ok(match self.format {
             Format::Plot => plotted(&grids),
             _ => grids.into_iter().flat_map(|grid| parts(grid, at_once)).collect(),
@@ -154,29 +142,8 @@ impl Show {
     }
 
     fn shown(&self, tabulator: &mut Tabulator, grid: Grid) -> Shown {
-        let tables: Vec<Table> = self.metric.iter().map(|metric| tabulator.table(metric, grid)).collect();
-        Shown::new(grid, tables)
+        Shown::new(grid, tabulator.tables(&self.metric, grid))
     }
-}
-
-/// The instants of a stretch at which there is a sample to compare with one a step before.
-fn within(stretch: Stretch, from: Timestamp, to: Timestamp, step: Span) -> Option<Grid> {
-    let first = at_or_after(stretch.first, step) + step;
-    let (start, end) = (at_or_after(first.max(from), step), stretch.last.min(to).floor(step));
-    (start <= end).then(|| Grid::covering(start, end, step))
-}
-
-fn at_or_after(time: Timestamp, step: Span) -> Timestamp {
-    let floor = time.floor(step);
-    if floor == time { time } else { floor + step }
-}
-
-/// A grid in parts that fit into memory.
-fn parts(grid: Grid, at_once: usize) -> Vec<Grid> {
-    let starts = (0..grid.len).step_by(at_once);
-    let part =
-        |start| Grid { start: grid.instant(start), step: grid.step, len: at_once.min(grid.len - start) };
-    starts.map(part).collect()
 }
 
 /// One grid over everything, coarse enough to be drawn.

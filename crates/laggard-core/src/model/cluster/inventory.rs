@@ -85,8 +85,16 @@ impl Inventory {
         let mut inventory = Inventory::default();
         let mut matched = BTreeSet::new();
         let distinct: BTreeSet<&Recorded> = recorded.iter().collect();
+        let disks: BTreeSet<&str> =
+            distinct.iter().filter(|r| r.kind == Kind::ATTACHMENT).map(|r| r.name.as_str()).collect();
         for recorded in distinct {
-            inventory.place(file, recorded, &mut matched);
+            let is_ruled = file.rules.iter().any(|rule| rule.pattern.matches(&recorded.name));
+            match whole_disk(recorded, &disks) {
+                Some(disk) if !is_ruled => {
+                    inventory.ignored.push((recorded.name.clone(), format!("a part of {disk}")))
+                }
+                _ => inventory.place(file, recorded, &mut matched),
+            }
         }
         inventory.groups = groups(&file.group_by, &inventory.components);
         inventory.unmatched = unmatched(file, &matched);
@@ -114,6 +122,22 @@ impl Inventory {
         }
         self.components.push(component(recorded, rule.map(|at| &file.rules[at])));
     }
+}
+
+/// The disk that a recorded partition is a part of, if that is recorded as well: the kernel counts its requests twice.
+fn whole_disk<'a>(recorded: &'a Recorded, disks: &BTreeSet<&str>) -> Option<&'a str> {
+    let name = recorded.name.as_str();
+    let disk = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if recorded.kind != Kind::ATTACHMENT || disk.len() == name.len() {
+        return None;
+    }
+    // `sda5` is of `sda`, `nvme0n1p2` of `nvme0n1`; `md127` is of nobody.
+    let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
+    let disk = match disk.strip_suffix('p') {
+        Some(numbered) if ends_in_digit(numbered) => numbered,
+        _ => disk,
+    };
+    disks.contains(disk).then_some(disk)
 }
 
 fn component(recorded: &Recorded, rule: Option<&Rule>) -> Component {
@@ -210,6 +234,20 @@ mod tests {
         assert_eq!(named(&inventory), [("attachment".into(), vec!["a:sda", "a:sdb", "b:sda"])]);
         assert!(inventory.groups[0].is_judged());
         assert_eq!(inventory.components[1].attributes["device"], "sdb");
+    }
+
+    #[test]
+    fn partitions_are_no_peers_of_whole_disks_unless_the_file_says_so() {
+        let names = ["a:md127", "a:nvme0n1", "a:nvme0n1p2", "a:sda", "a:sda5", "a:sdc1"];
+        let inventory = Inventory::new(&ClusterFile::default(), &disks(&names));
+        assert_eq!(
+            named(&inventory),
+            [("attachment".into(), vec!["a:md127", "a:nvme0n1", "a:sda", "a:sdc1"])]
+        );
+        let parts = [("a:nvme0n1p2", "a part of a:nvme0n1"), ("a:sda5", "a part of a:sda")];
+        assert_eq!(inventory.ignored, parts.map(|(name, reason)| (name.into(), reason.into())));
+        let file = ClusterFile::parse("[[component]]\nmatch = '*:sda5'\nname = 'brick'\n").unwrap();
+        assert!(Inventory::new(&file, &disks(&names)).components.iter().any(|c| c.name == "brick"));
     }
 
     #[test]

@@ -1,0 +1,34 @@
+//! How the time grows with the number of components.
+
+use laggard_core::methods::production::Production;
+use laggard_core::tables::Table;
+
+use crate::day;
+use crate::race::fastest;
+
+/// Five windows: 14 samples before the first mean, 60 of a window, 30 for each further one.
+const SAMPLES: usize = 14 + 60 + 4 * 30;
+
+fn detect(table: &Table, threshold: Option<f64>) -> usize {
+    let members = table.components.len();
+    let limits = threshold.map(|threshold| vec![threshold; members]);
+    let judged = Production::default().comparison.watch(members, limits).judge(table).windows;
+    judged.iter().flat_map(|window| &window.verdicts).filter(|verdict| verdict.is_anomalous).count()
+}
+
+/// Prints seconds for each number of components, and how many times those of half as many.
+pub fn run() {
+    println!("growth over the number of components, five windows, one thread");
+    for (name, threshold) in
+        [("untrained", None), ("threshold 240", Some(240.0)), ("threshold 120", Some(120.0))]
+    {
+        let mut before = None;
+        for members in [3125, 6250, 12_500, 25_000, 50_000, 100_000] {
+            let table = day::table(members, SAMPLES);
+            let (seconds, flags) = fastest(3, || detect(&table, threshold));
+            let times = before.map_or(String::new(), |before: f64| format!("{:.2} times", seconds / before));
+            println!("  {name:<14}{members:>7} components {seconds:>9.4} s {flags:>6} anomalies {times}");
+            before = Some(seconds);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! How fast one peer group is judged, against all pairs in Rust, numpy and R in the same run; and how that grows
+//! with the number of components.
+//!
+//! `cargo bench -p laggard-core --bench detection [-- day | growth | stages | alone]`. numpy with scipy, and R, take part
+//! where there are such: PYTHON names the python to use.
+
+#![allow(clippy::print_stdout)]
+
+mod day;
+mod growth;
+mod naive;
+mod race;
+mod rivals;
+mod stages;
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_asked = |name: &str| asked.is_empty() || asked.iter().any(|word| word == name);
+    // For a profiler: only when asked for by name.
+    if asked.iter().any(|word| word == "alone") {
+        race::alone();
+    }
+    if is_asked("day") {
+        race::run();
+    }
+    if is_asked("stages") {
+        stages::run();
+    }
+    if is_asked("growth") {
+        growth::run();
+    }
+}

@@ -1,0 +1,22 @@
+//! All pairs, by cumulative histograms, one thread, nothing clever.
+
+use laggard_core::distances::bins::{BinRule, MOST_BINS};
+use laggard_core::distances::{is_judgeable, naive};
+use laggard_core::tables::Table;
+use laggard_core::windows::Sliding;
+use laggard_core::windows::rolling::Rolling;
+use laggard_core::windows::smoothing::Smoothing;
+
+/// How many verdicts are anomalous at that threshold.
+pub fn flags(table: &Table, threshold: u32) -> usize {
+    let sliding = Sliding { size: 60, shift: 30 };
+    let mut rolling = Rolling::new(Smoothing::of(15), sliding, table.components.len());
+    let mut flags = 0;
+    rolling.advance(table, |_, rows| {
+        if is_judgeable(rows) {
+            let scores = naive::cdf_scores(rows, BinRule::FreedmanDiaconis { most: MOST_BINS });
+            flags += scores.iter().filter(|&&score| score > threshold).count();
+        }
+    });
+    flags
+}

@@ -1,0 +1,32 @@
+//! The same detection by numpy with scipy, and by R, where they are installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Seconds and number of anomalies.
+pub type Outcome = Option<(f64, usize)>;
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/detection").join(name)
+}
+
+/// A script prints seconds and flags.
+fn run(program: &str, script: &Path, day: &Path, members: usize, threshold: u32) -> Outcome {
+    let numbers = [members.to_string(), threshold.to_string()];
+    let one_thread = [("OPENBLAS_NUM_THREADS", "1"), ("OMP_NUM_THREADS", "1")];
+    let output = Command::new(program).arg(script).arg(day).args(numbers).envs(one_thread).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let mut words = text.split_whitespace();
+    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+}
+
+/// By numpy and scipy.
+pub fn numpy(day: &Path, members: usize, threshold: u32) -> Outcome {
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
+    run(&python, &script("all_pairs.py"), day, members, threshold)
+}
+
+/// By R.
+pub fn r(day: &Path, members: usize, threshold: u32) -> Outcome {
+    run("Rscript", &script("all_pairs.R"), day, members, threshold)
+}

@@ -1,0 +1,59 @@
+//! Where the time of one group's day goes.
+
+use std::hint::black_box;
+
+use laggard_core::distances::bins::{BinRule, MOST_BINS};
+use laggard_core::distances::cdf::CdfDistances;
+use laggard_core::distances::{Distances, is_judgeable};
+use laggard_core::methods::production::Production;
+use laggard_core::tables::Table;
+use laggard_core::windows::rolling::Rolling;
+use laggard_kernels::quartiles::Overview;
+use laggard_kernels::rows::Rows;
+
+use crate::day::{self, MEMBERS};
+use crate::race::fastest;
+
+/// Works through all windows, told how many of the columns are new, and prints the milliseconds of the fastest try.
+fn time(name: &str, table: &Table, mut work: impl FnMut(Rows, usize)) {
+    let comparison = Production::default().comparison;
+    let (seconds, ()) = fastest(5, || {
+        let mut rolling = Rolling::new(comparison.smoothing, comparison.sliding, table.components.len());
+        let mut fresh = comparison.sliding.size;
+        rolling.advance(table, |_, rows| {
+            work(rows, fresh);
+            fresh = comparison.sliding.shift;
+        });
+    });
+    println!("  {name:<40}{:>8.1} ms", seconds * 1e3);
+}
+
+/// Prints milliseconds up to and including each stage.
+pub fn run() {
+    let table = day::of_the_race();
+    let rule = BinRule::FreedmanDiaconis { most: MOST_BINS };
+    println!("stages of one group's day, each with all before it");
+    time("smoothing and windows", &table, |_, _| ());
+    time("who is there", &table, |rows, _| {
+        black_box(is_judgeable(rows));
+    });
+    let mut overview = Overview::default();
+    time("extent and counts", &table, |rows, fresh| {
+        black_box(overview.look(rows, fresh));
+    });
+    time("quartiles", &table, |rows, fresh| {
+        black_box(rule.scale(rows, fresh, &mut overview));
+    });
+    let mut distances = CdfDistances::new(rule);
+    time("bins, sorting, middle", &table, |rows, fresh| distances.look(rows, fresh));
+    let (mut verdicts, thresholds) = (Vec::new(), vec![120.0; MEMBERS]);
+    time("verdicts at 120", &table, |rows, fresh| {
+        distances.look(rows, fresh);
+        distances.settle(&thresholds, &mut verdicts);
+    });
+    let mut scores = Vec::new();
+    time("exact scores of all pairs instead", &table, |rows, fresh| {
+        distances.look(rows, fresh);
+        distances.scores(&mut scores);
+    });
+}

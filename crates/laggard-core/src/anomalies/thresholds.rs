@@ -1,0 +1,269 @@
+//! Thresholds as they are kept: what they are for, what they were trained on, and the numbers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::distances::Measure;
+use crate::model::component::Kind;
+use crate::model::time::Timestamp;
+
+/// The name and version of the file's form.
+pub const SCHEMA: &str = "laggard.thresholds/1";
+
+/// All that training gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Thresholds {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Where they come from.
+    pub trained: Origin,
+    /// The numbers, for each metric of each peer group.
+    #[serde(default, rename = "group")]
+    pub groups: Vec<GroupThresholds>,
+}
+
+/// What thresholds were trained on, how, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// The dataset, as it was named.
+    pub dataset: String,
+    /// Its first instant that was looked at.
+    pub from: Timestamp,
+    /// Its last.
+    pub to: Timestamp,
+    /// The method that they are for.
+    pub method: String,
+    /// The measure that they are for.
+    pub measure: Measure,
+    /// When they were trained.
+    pub date: Timestamp,
+}
+
+/// The thresholds of one metric of a peer group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupThresholds {
+    /// The group's name.
+    pub name: String,
+    /// What its members are.
+    pub kind: Kind,
+    /// Which metric.
+    pub metric: String,
+    /// How many windows they were trained on.
+    pub windows: usize,
+    /// The one for all members, where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub common: Option<f64>,
+    /// The ones of single members.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub components: BTreeMap<String, f64>,
+}
+
+/// Why thresholds cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ThresholdsError {
+    /// Not of the form.
+    #[error("thresholds: {0}; write them with `laggard train`")]
+    Form(String),
+    /// Of another version.
+    #[error("thresholds: expected schema {SCHEMA:?}, found {0:?}; train again with this version")]
+    Schema(String),
+    /// Not a threshold.
+    #[error("thresholds: {component} in group {group}, {metric}: {value} is no threshold (0 or more)")]
+    Number {
+        /// Whose.
+        component: String,
+        /// Of which group.
+        group: String,
+        /// For which metric.
+        metric: String,
+        /// The number as written.
+        value: String,
+    },
+    /// For something else.
+    #[error("thresholds were trained for {trained}, not for {asked}; train for that, or choose that method")]
+    Mismatch {
+        /// The method and measure that they are for.
+        trained: String,
+        /// The method and measure that they were to be used for.
+        asked: String,
+    },
+}
+
+/// What is wrong in a file, with the line that it is in: the line itself may be of any length.
+fn in_one_line(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join(" ");
+    let before = error.span().and_then(|place| text.get(..place.start));
+    before.map_or_else(
+        || message.clone(),
+        |before| format!("line {}: {message}", before.matches('\n').count() + 1),
+    )
+}
+
+impl Thresholds {
+    /// With that origin and those numbers.
+    pub fn new(trained: Origin, groups: Vec<GroupThresholds>) -> Thresholds {
+        Thresholds { schema: SCHEMA.into(), trained, groups }
+    }
+
+    /// Reads the form that [`Thresholds::to_toml`] writes.
+    pub fn from_toml(text: &str) -> Result<Thresholds, ThresholdsError> {
+        let form = |error: toml::de::Error| ThresholdsError::Form(in_one_line(text, &error));
+        let table: toml::Table = text.parse().map_err(form)?;
+        let schema = table.get("schema").and_then(toml::Value::as_str).unwrap_or_default();
+        if schema != SCHEMA {
+            return Err(ThresholdsError::Schema(schema.into()));
+        }
+        let thresholds: Thresholds = toml::from_str(text).map_err(form)?;
+        thresholds.groups.iter().try_for_each(GroupThresholds::check)?;
+        Ok(thresholds)
+    }
+
+    /// As a file.
+    pub fn to_toml(&self) -> Result<String, ThresholdsError> {
+        toml::to_string(self).map_err(|error| ThresholdsError::Form(error.to_string()))
+    }
+
+    /// Refuses a method or measure that they were not trained for.
+    pub fn check(&self, method: &str, measure: Measure) -> Result<(), ThresholdsError> {
+        let Origin { method: trained_method, measure: trained, .. } = &self.trained;
+        if trained_method == method && *trained == measure {
+            return Ok(());
+        }
+        Err(ThresholdsError::Mismatch {
+            trained: format!("{trained_method} ({})", trained.as_str()),
+            asked: format!("{method} ({})", measure.as_str()),
+        })
+    }
+
+    /// A threshold for each member, or nothing if the metric was not trained at all. A member that is new since
+    /// then has the highest one of its group: it is not called anomalous for what any of them does.
+    pub fn limits(&self, metric: &str, group: &str, members: &[Arc<str>]) -> Option<Vec<f64>> {
+        let known = self.known(metric, group);
+        let highest = known.values().copied().chain(self.common(metric, group)).reduce(f64::max)?;
+        Some(members.iter().map(|name| known.get(&**name).copied().unwrap_or(highest)).collect())
+    }
+
+    /// The members that training has not seen.
+    pub fn untrained<'a>(&self, metric: &str, group: &str, members: &'a [Arc<str>]) -> Vec<&'a str> {
+        let known = self.known(metric, group);
+        let is_common = self.common(metric, group).is_some();
+        members.iter().map(|name| &**name).filter(|name| !is_common && !known.contains_key(name)).collect()
+    }
+
+    /// Of the group if it was trained, or else of all groups: groups may be cut anew.
+    fn of_group<'a>(&'a self, metric: &str, group: &str) -> impl Iterator<Item = &'a GroupThresholds> {
+        let of_metric = self.groups.iter().filter(|found| found.metric == metric);
+        let is_known = of_metric.clone().any(|found| found.name == group);
+        let (metric, group) = (metric.to_owned(), group.to_owned());
+        self.groups.iter().filter(move |found| found.metric == metric && (!is_known || found.name == group))
+    }
+
+    fn known(&self, metric: &str, group: &str) -> HashMap<&str, f64> {
+        let components = self.of_group(metric, group).flat_map(|found| &found.components);
+        components.map(|(name, threshold)| (name.as_str(), *threshold)).collect()
+    }
+
+    fn common(&self, metric: &str, group: &str) -> Option<f64> {
+        self.of_group(metric, group).filter_map(|found| found.common).reduce(f64::max)
+    }
+}
+
+impl GroupThresholds {
+    fn check(&self) -> Result<(), ThresholdsError> {
+        let numbers = self.components.iter().map(|(name, value)| (name.as_str(), *value));
+        let mut all = numbers.chain(self.common.map(|value| ("the common one", value)));
+        match all.find(|(_, value)| value.is_nan() || *value < 0.0) {
+            None => Ok(()),
+            Some((component, value)) => Err(ThresholdsError::Number {
+                component: component.into(),
+                group: self.name.clone(),
+                metric: self.metric.clone(),
+                value: value.to_string(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thresholds() -> Thresholds {
+        let at = Timestamp::from_seconds;
+        let origin = Origin {
+            dataset: "calm".into(),
+            from: at(0),
+            to: at(86_400),
+            method: "production".into(),
+            measure: Measure::Cdf,
+            date: at(100_000),
+        };
+        let numbers = [("oss1:sda".to_owned(), 120.0), ("oss2:sda".to_owned(), 80.4)];
+        let disks = GroupThresholds {
+            name: "attachments".into(),
+            kind: Kind::ATTACHMENT,
+            metric: "await".into(),
+            windows: 190,
+            common: None,
+            components: numbers.into(),
+        };
+        let links = GroupThresholds {
+            name: "servers".into(),
+            kind: Kind::LINK,
+            metric: "cwnd".into(),
+            windows: 600,
+            common: Some(0.4),
+            components: BTreeMap::new(),
+        };
+        Thresholds::new(origin, vec![disks, links])
+    }
+
+    fn names(names: &[&str]) -> Vec<Arc<str>> {
+        names.iter().map(|&name| name.into()).collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text = thresholds().to_toml().unwrap();
+        assert_eq!(Thresholds::from_toml(&text), Ok(thresholds()));
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn new_members_have_the_highest_threshold_of_their_group() {
+        let members = names(&["oss2:sda", "oss3:sda"]);
+        let limits = thresholds().limits("await", "attachments", &members);
+        assert_eq!(limits, Some(vec![80.4, 120.0]));
+        assert_eq!(thresholds().untrained("await", "attachments", &members), ["oss3:sda"]);
+        assert_eq!(thresholds().limits("rd_sec", "attachments", &members), None);
+    }
+
+    #[test]
+    fn a_group_of_another_name_finds_its_members() {
+        let limits = thresholds().limits("await", "cut anew", &names(&["oss1:sda"]));
+        assert_eq!(limits, Some(vec![120.0]));
+    }
+
+    #[test]
+    fn one_threshold_may_serve_all() {
+        let members = names(&["oss1>c1", "oss1>c2"]);
+        assert_eq!(thresholds().limits("cwnd", "servers", &members), Some(vec![0.4, 0.4]));
+        assert!(thresholds().untrained("cwnd", "servers", &members).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_with_a_reason() {
+        let text = thresholds().to_toml().unwrap();
+        let refused = |text: &str| Thresholds::from_toml(text).unwrap_err().to_string();
+        assert!(refused("").contains("expected schema"));
+        assert!(refused(&text.replace("120.0", "-1.0")).contains("oss1:sda in group attachments, await: -1"));
+        assert!(refused(&text.replace("windows", "widnows")).contains("widnows"));
+        let error = thresholds().check("testbench", Measure::Kl).unwrap_err().to_string();
+        assert!(error.contains("production (cdf), not for testbench (kl)"), "{error}");
+    }
+}

@@ -1,0 +1,277 @@
+//! What all metrics say of a culprit during its incident.
+
+use std::collections::BTreeSet;
+
+use crate::methods::laggard::SEEN;
+use crate::model::cluster::{Component, Inventory};
+use crate::model::metric::{Harm, Metric};
+use crate::model::time::Timestamp;
+use crate::report::Evidence;
+use crate::suspects::blame::{Culprit, Incident};
+use crate::suspects::episodes::{Episode, Tracker};
+use crate::tables::summary::Summary;
+
+/// All that is known, to look things up in.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// Who there is.
+    pub inventory: &'a Inventory,
+    /// When they were unlike their peers.
+    pub episodes: &'a [Episode],
+    /// In which metrics, and how much.
+    pub tracker: &'a Tracker,
+    /// What the metrics were.
+    pub summary: &'a Summary,
+}
+
+/// How strongly something shows: a multiple of the threshold; below 1 it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Strengths {
+    /// Latency above the peers'.
+    pub latency: f64,
+    /// Reading or writing more than the peers.
+    pub more_disk_traffic: f64,
+    /// Reading or writing less.
+    pub less_disk_traffic: f64,
+    /// Receiving more than the peers.
+    pub more_received: f64,
+    /// Sending more.
+    pub more_sent: f64,
+    /// Smaller windows, or more sent again.
+    pub congestion: f64,
+    /// No samples.
+    pub absence: f64,
+    /// No requests.
+    pub idleness: f64,
+    /// Requests where the peers have none.
+    pub activity: f64,
+}
+
+/// What is known about an incident.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The components that are affected: indices of the inventory.
+    pub affected: BTreeSet<usize>,
+    /// How many components the culprit holds; 1 if it is one itself.
+    pub held: usize,
+    /// The attribute that the affected have in common, if it is not one component.
+    pub container: Option<String>,
+    /// Whether the culprit's host's network was recorded.
+    pub has_network: bool,
+    /// The share of the culprit's LUNs that are affected; of all its components, if it has none.
+    pub share: f64,
+    /// Whether the affected are LUNs of an array.
+    pub is_lun: bool,
+    /// How strongly what shows.
+    pub strengths: Strengths,
+    /// In numbers, strongest first.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Facts {
+    /// Looks everything up.
+    pub fn of(incident: &Incident, known: Known<'_>) -> Facts {
+        let affected: BTreeSet<usize> =
+            incident.episodes.iter().map(|&e| known.episodes[e].component).collect();
+        let related = related(incident, &affected, known.inventory);
+        let mut strengths = Strengths::default();
+        let mut evidence = Vec::new();
+        let accuses = |component: usize, metric: &Metric| {
+            let accused = |&e: &usize| (known.episodes[e].component, known.episodes[e].metric.name);
+            incident.episodes.iter().any(|e| accused(e) == (component, metric.name))
+        };
+        for &component in &related {
+            for metric in known.tracker.metrics(component) {
+                let Some((peak, windows)) =
+                    known.tracker.peak(component, metric.name, incident.begin, incident.end)
+                else {
+                    continue;
+                };
+                let found = witness(component, metric, (incident.begin, incident.end), peak, windows, known);
+                strengths.take(metric, peak, &found);
+                evidence.push((accuses(component, metric), affected.contains(&component), peak, found));
+            }
+        }
+        evidence.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(b.2.total_cmp(&a.2)));
+        let has =
+            |c: usize, attribute: &str| known.inventory.components[c].attributes.contains_key(attribute);
+        Facts {
+            share: share(&incident.culprit, &affected, known.inventory),
+            held: held(&incident.culprit, known.inventory),
+            container: container(&incident.culprit),
+            has_network: related_networks(&affected, known.inventory),
+            is_lun: affected.iter().any(|&c| has(c, "lun")),
+            affected,
+            strengths,
+            evidence: evidence.into_iter().map(|(_, _, _, evidence)| evidence).collect(),
+        }
+    }
+}
+
+/// What makes the whole time the strongest there is: 8 times the threshold, as for ratios.
+const FULL_SHARE: f64 = 2.24;
+
+impl Strengths {
+    fn take(&mut self, metric: &Metric, peak: f64, evidence: &Evidence) {
+        let is_more = evidence.value.unwrap_or(0.0) >= evidence.peers.unwrap_or(0.0);
+        // Shares of the time end at all of it; a ratio may be anything.
+        let peak = if metric.table == SEEN { peak * FULL_SHARE } else { peak };
+        let slot = match metric.name {
+            "await" | "r_await" | "w_await" | "svctm" | "f_await" if is_more => &mut self.latency,
+            "throughput" | "rd_sec" | "wr_sec" | "tps" if is_more => &mut self.more_disk_traffic,
+            "throughput" | "rd_sec" | "wr_sec" | "tps" => &mut self.less_disk_traffic,
+            "rxbyt" | "rxpck" if is_more => &mut self.more_received,
+            "txbyt" | "txpck" if is_more => &mut self.more_sent,
+            "cwnd" if !is_more => &mut self.congestion,
+            "link_retrans" | "retrans" | "rtt" if is_more => &mut self.congestion,
+            "absence" => &mut self.absence,
+            "idleness" => &mut self.idleness,
+            "activity" => &mut self.activity,
+            _ => return,
+        };
+        *slot = slot.max(peak);
+    }
+}
+
+fn container(culprit: &Culprit) -> Option<String> {
+    match culprit {
+        Culprit::Component(_) => None,
+        Culprit::Container { attribute, .. } => Some(attribute.clone()),
+    }
+}
+
+/// How much of a culprit is affected: of its LUNs, where it has some. Of a server, only those count that are used alike:
+/// what is a first path to one server is a second path to another.
+fn share(culprit: &Culprit, affected: &BTreeSet<usize>, inventory: &Inventory) -> f64 {
+    let Culprit::Container { attribute, value } = culprit else { return 1.0 };
+    let groups = inventory.groups.iter().filter(|group| group.members.iter().any(|c| affected.contains(c)));
+    let alike: BTreeSet<usize> = groups.flat_map(|group| group.members.iter().copied()).collect();
+    let is_counted = |c: &usize| {
+        let is_held = inventory.components[*c].attributes.get(attribute) == Some(value);
+        is_held && (attribute != "server" || alike.contains(c))
+    };
+    let luns = |components: &mut dyn Iterator<Item = usize>| {
+        let lun = |c: usize| inventory.components[c].attributes.get("lun");
+        components.filter_map(lun).collect::<BTreeSet<&String>>().len()
+    };
+    let of_affected = luns(&mut affected.iter().copied());
+    match luns(&mut (0..inventory.components.len()).filter(is_counted)) {
+        0 => affected.len() as f64 / held(culprit, inventory).max(1) as f64,
+        all => of_affected as f64 / all as f64,
+    }
+}
+
+fn held(culprit: &Culprit, inventory: &Inventory) -> usize {
+    match culprit {
+        Culprit::Component(_) => 1,
+        Culprit::Container { attribute, value } => {
+            let is_held = |c: &&Component| c.attributes.get(attribute) == Some(value);
+            inventory.components.iter().filter(is_held).count()
+        }
+    }
+}
+
+/// The affected; and the other things of their server, if it is only one: its network tells hogs from load.
+fn related(incident: &Incident, affected: &BTreeSet<usize>, inventory: &Inventory) -> BTreeSet<usize> {
+    let server = |&c: &usize| inventory.components[c].attributes.get("server");
+    let servers: BTreeSet<Option<&String>> = affected.iter().map(server).collect();
+    let mut related = affected.clone();
+    let is_big = matches!(&incident.culprit, Culprit::Container { attribute, .. } if attribute != "server");
+    if let (1, false, Some(Some(server))) = (servers.len(), is_big, servers.first()) {
+        let is_network = |c: &Component| matches!(c.kind.as_str(), "nic" | "link" | "server" | "client");
+        let all = inventory.components.iter().enumerate();
+        related.extend(
+            all.filter(|(_, c)| is_network(c) && c.attributes.get("server") == Some(server))
+                .map(|(index, _)| index),
+        );
+    }
+    related
+}
+
+fn related_networks(affected: &BTreeSet<usize>, inventory: &Inventory) -> bool {
+    let servers: BTreeSet<&String> =
+        affected.iter().filter_map(|&c| inventory.components[c].attributes.get("server")).collect();
+    let is_nic = |c: &Component| {
+        c.kind.as_str() == "nic" && c.attributes.get("server").is_some_and(|s| servers.contains(s))
+    };
+    inventory.components.iter().any(is_nic)
+}
+
+/// A component and its peers, in numbers.
+fn witness(
+    component: usize,
+    metric: &'static Metric,
+    (begin, end): (Timestamp, Timestamp),
+    peak: f64,
+    windows: usize,
+    known: Known<'_>,
+) -> Evidence {
+    let inventory = known.inventory;
+    let mean = |c: usize| {
+        let recorded = &inventory.components[c].recorded;
+        match metric.table {
+            SEEN => share_within(known.summary, metric.name, recorded, begin, end),
+            _ => mean_within(known.summary, metric.name, recorded, begin, end),
+        }
+    };
+    let group = inventory.groups.iter().find(|group| group.members.contains(&component));
+    let peers = group.map_or(&[][..], |group| &group.members[..]).iter().copied().filter(|&c| c != component);
+    let mut others: Vec<f64> = peers.filter_map(mean).collect();
+    others.sort_unstable_by(f64::total_cmp);
+    Evidence {
+        component: inventory.components[component].name.clone(),
+        metric: metric.name,
+        unit: metric.unit.symbol(),
+        value: mean(component),
+        peers: (!others.is_empty()).then(|| others[others.len() / 2]),
+        score: peak,
+        windows,
+    }
+}
+
+/// The mean of a component within a time.
+pub fn mean_within(
+    summary: &Summary,
+    metric: &str,
+    recorded: &str,
+    begin: Timestamp,
+    end: Timestamp,
+) -> Option<f64> {
+    let row = summary.row(metric, recorded)?;
+    let values: Vec<f64> = row[summary.range(begin, end)].iter().copied().filter(|v| !v.is_nan()).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The percentage of a time in which a component was absent, idle or active.
+fn share_within(
+    summary: &Summary,
+    seen: &str,
+    recorded: &str,
+    begin: Timestamp,
+    end: Timestamp,
+) -> Option<f64> {
+    // Where one metric of a device is missing, all are.
+    let row = summary.metrics().find_map(|metric| summary.row(metric.name, recorded))?;
+    let values = &row[summary.range(begin, end)];
+    let is_so = |value: &&f64| match seen {
+        "absence" => value.is_nan(),
+        "idleness" => **value == 0.0,
+        _ => **value > 0.0,
+    };
+    (!values.is_empty()).then(|| 100.0 * values.iter().filter(is_so).count() as f64 / values.len() as f64)
+}
+
+/// How many times worse than the peers: what the strongest evidence says.
+pub fn severity(evidence: &[Evidence]) -> f64 {
+    let ratio = |evidence: &Evidence| {
+        let harm = Metric::named(evidence.metric)?.harm;
+        let (value, peers) = (evidence.value?, evidence.peers?);
+        let ratio = if value > 0.0 && peers > 0.0 { value / peers } else { return None };
+        Some(match harm {
+            Harm::Up => ratio,
+            Harm::Down => 1.0 / ratio,
+            Harm::Either => ratio.max(1.0 / ratio),
+        })
+    };
+    evidence.first().and_then(ratio).unwrap_or_else(|| evidence.first().map_or(1.0, |first| first.score))
+}

@@ -1,0 +1,214 @@
+//! What the pictures of a report are drawn from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::Known;
+use crate::anomalies::{JudgedWindow, Judgement};
+use crate::model::component::Kind;
+use crate::model::metric::Metric;
+use crate::model::time::{Span, Timestamp};
+use crate::report::{Comparison, HeatMap, Mark, Named, Node, Pictures, Suspect};
+use crate::suspects::blame::Incident;
+
+/// Pictures of a suspect.
+const MOST_COMPARISONS: usize = 3;
+/// Rows of the heat map.
+const MOST_ROWS: usize = 40;
+const HEAT_COLUMNS: usize = 96;
+/// Parts of a node that are listed though nothing is the matter with them.
+const FEW: usize = 12;
+
+/// Scores over time, gathered while judging. Memory does not grow with the length of the recording.
+#[derive(Clone, Debug)]
+pub struct Scores {
+    start: Timestamp,
+    column: Span,
+    columns: usize,
+    beat: Option<Span>,
+    near: f32,
+    /// For each component and metric the highest score of each column, as a multiple of its threshold, and the
+    /// last threshold.
+    rows: BTreeMap<(usize, &'static str), (Vec<f32>, f32)>,
+}
+
+/// Where there are many components, those that never come this near to their threshold are not drawn.
+const NEAR: f32 = 0.5;
+const MANY: usize = 5000;
+
+impl Scores {
+    /// Of so many components from `start` to `end`, in windows of that length.
+    pub fn new(start: Timestamp, end: Timestamp, beat: Option<Span>, components: usize) -> Scores {
+        let column = Span::from_micros(((end - start).micros() / HEAT_COLUMNS as i64).max(1));
+        let column = beat.map_or(column, |beat| column.max(beat));
+        let columns = ((end - start).micros().max(1) as u64).div_ceil(column.micros() as u64) as usize;
+        let near = if components > MANY { NEAR } else { f32::NEG_INFINITY };
+        Scores { start, column, columns, beat, near, rows: BTreeMap::new() }
+    }
+
+    /// Takes what a method says of a metric of some components.
+    pub fn take(&mut self, members: &[usize], judgement: &Judgement) {
+        let is_counted = |judged: &&JudgedWindow| self.beat.is_none_or(|beat| beat == judged.window.length);
+        for judged in judgement.windows.iter().filter(is_counted) {
+            let offset = (judged.window.end() - self.start).micros() - 1;
+            let column = (offset.max(0) / self.column.micros()) as usize;
+            for (&component, verdict) in members.iter().zip(&judged.verdicts) {
+                let multiple = verdict.score / verdict.threshold.max(f32::MIN_POSITIVE);
+                let key = (component, judgement.metric.name);
+                let is_far = multiple.is_nan() || multiple <= self.near;
+                if is_far && !self.rows.contains_key(&key) || column >= self.columns {
+                    continue;
+                }
+                let fresh = || (vec![f32::NAN; self.columns], verdict.threshold);
+                let row = self.rows.entry(key).or_insert_with(fresh);
+                row.0[column] = row.0[column].max(multiple);
+                row.1 = verdict.threshold;
+            }
+        }
+    }
+
+    /// The scores of a metric of a component: at the end of each column, with the threshold.
+    fn line(&self, component: usize, metric: &'static str) -> Vec<(Timestamp, f64, f64)> {
+        let Some((row, threshold)) = self.rows.get(&(component, metric)) else { return Vec::new() };
+        let threshold = f64::from(*threshold);
+        let point = |(at, multiple): (usize, &f32)| {
+            let end = self.start + self.column * (at as i64 + 1);
+            (end, f64::from(*multiple) * threshold, threshold)
+        };
+        row.iter().enumerate().filter(|(_, multiple)| !multiple.is_nan()).map(point).collect()
+    }
+}
+
+/// Makes the pictures.
+pub fn pictures(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> Pictures {
+    let of_suspect = |(suspect, _): &(Suspect, Incident)| {
+        let evidence = suspect.evidence.iter().take(MOST_COMPARISONS);
+        evidence.filter_map(|e| comparison(known, &e.component, e.metric, scores)).collect()
+    };
+    Pictures {
+        suspects: suspects.iter().map(of_suspect).collect(),
+        heat: heat(known, suspects, scores),
+        topology: topology(known, suspects),
+    }
+}
+
+fn comparison(known: Known<'_>, name: &str, metric: &str, scores: &Scores) -> Option<Comparison> {
+    let components = &known.inventory.components;
+    let index = components.iter().position(|c| c.name == name)?;
+    let (metric, summary) = (Metric::named(metric)?, known.summary);
+    let group = known.inventory.groups.iter().find(|group| group.members.contains(&index))?;
+    let peers = group.members.iter().filter(|&&member| member != index);
+    let rows: Vec<Vec<f64>> =
+        peers.filter_map(|&m| summary.row(metric.name, &components[m].recorded)).collect();
+    let nothing = || vec![f64::NAN; summary.buckets];
+    let own = summary.row(metric.name, &components[index].recorded).unwrap_or_else(nothing);
+    let mut comparison = Comparison {
+        component: name.to_owned(),
+        metric: metric.name,
+        unit: metric.unit.symbol(),
+        start: summary.start + summary.bucket,
+        step: summary.bucket,
+        own,
+        median: nothing(),
+        low: nothing(),
+        high: nothing(),
+        scores: scores.line(index, metric.name),
+    };
+    for bucket in 0..summary.buckets {
+        let mut values: Vec<f64> =
+            rows.iter().map(|row| row[bucket]).filter(|value| !value.is_nan()).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let Some(last) = values.len().checked_sub(1) else { continue };
+        let at = |share: f64| values[(share * last as f64).round() as usize];
+        (comparison.low[bucket], comparison.median[bucket], comparison.high[bucket]) =
+            (at(0.1), at(0.5), at(0.9));
+    }
+    Some(comparison)
+}
+
+fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> HeatMap {
+    let mut rows: Vec<usize> = Vec::new();
+    for (_, incident) in suspects {
+        rows.extend(incident.episodes.iter().map(|&e| known.episodes[e].component));
+    }
+    let highest = |row: &[f32]| row.iter().copied().filter(|m| !m.is_nan()).fold(0.0, f32::max);
+    let mut others: Vec<(f32, usize)> =
+        scores.rows.iter().map(|((c, _), row)| (highest(&row.0), *c)).collect();
+    others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    rows.extend(others.into_iter().map(|(_, component)| component));
+    let mut seen = BTreeSet::new();
+    rows.retain(|component| seen.insert(*component));
+    rows.truncate(MOST_ROWS);
+    let edges = (0..=scores.columns).map(|column| scores.start + scores.column * column as i64).collect();
+    let mut cells = vec![f32::NAN; rows.len() * scores.columns];
+    for (row, component) in rows.iter().enumerate() {
+        let cells = &mut cells[row * scores.columns..][..scores.columns];
+        for (_, (line, _)) in scores.rows.range((*component, "")..(*component + 1, "")) {
+            cells.iter_mut().zip(line).for_each(|(cell, multiple)| *cell = cell.max(*multiple));
+        }
+    }
+    let name = |&component: &usize| known.inventory.components[component].name.clone();
+    HeatMap { rows: rows.iter().map(name).collect(), edges, cells }
+}
+
+fn topology(known: Known<'_>, suspects: &[(Suspect, Incident)]) -> Vec<Node> {
+    let names: BTreeSet<&Named> = suspects.iter().map(|(suspect, _)| &suspect.component).collect();
+    let affected: BTreeSet<usize> =
+        suspects.iter().flat_map(|(_, i)| i.episodes.iter().map(|&e| known.episodes[e].component)).collect();
+    let has =
+        |attribute: &str| known.inventory.components.iter().any(|c| c.attributes.contains_key(attribute));
+    let path: Vec<&str> = if has("array") { vec!["array", "controller"] } else { vec!["server"] };
+    let all: Vec<usize> = (0..known.inventory.components.len()).collect();
+    nodes(known, &path, &all, &|named, component| match () {
+        () if names.contains(named) => Mark::Suspect,
+        () if component.is_some_and(|c| affected.contains(&c)) => Mark::Explained,
+        () => Mark::Unremarkable,
+    })
+}
+
+type Marker<'a> = dyn Fn(&Named, Option<usize>) -> Mark + 'a;
+
+fn nodes(known: Known<'_>, path: &[&str], components: &[usize], mark: &Marker<'_>) -> Vec<Node> {
+    let component = |&c: &usize| &known.inventory.components[c];
+    let mut nodes: Vec<Node> = match path.split_first() {
+        None => components
+            .iter()
+            .map(|c| {
+                leaf(Named { kind: component(c).kind.clone(), name: component(c).name.clone() }, *c, mark)
+            })
+            .collect(),
+        Some((attribute, rest)) => {
+            let mut parts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+            for c in components {
+                if let Some(value) = component(c).attributes.get(*attribute) {
+                    parts.entry(value).or_default().push(*c);
+                }
+            }
+            parts
+                .into_iter()
+                .map(|(value, held)| node(known, Kind::from(*attribute), value, rest, &held, mark))
+                .collect()
+        }
+    };
+    nodes.sort_by_key(|node| crate::model::component::natural_order(&node.component.name));
+    nodes
+}
+
+fn leaf(component: Named, index: usize, mark: &Marker<'_>) -> Node {
+    Node { mark: mark(&component, Some(index)), component, parts: Vec::new(), others: 0 }
+}
+
+fn node(known: Known<'_>, kind: Kind, name: &str, rest: &[&str], held: &[usize], mark: &Marker<'_>) -> Node {
+    let component = Named { kind, name: name.to_owned() };
+    let mut parts = nodes(known, rest, held, mark);
+    // A host as a component of its own is the node itself.
+    parts.retain(|part| part.component.name != name);
+    let all = parts.len();
+    if all > FEW {
+        parts.retain(is_remarkable);
+    }
+    Node { mark: mark(&component, None), component, others: all - parts.len(), parts }
+}
+
+fn is_remarkable(node: &Node) -> bool {
+    node.mark != Mark::Unremarkable || node.parts.iter().any(is_remarkable)
+}

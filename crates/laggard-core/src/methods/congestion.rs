@@ -1,0 +1,134 @@
+//! Congestion windows over time (FAST '10 paper, 10.1): loss halves a window again and again, so a connection that
+//! loses packets falls behind its peers on a logarithmic scale.
+//!
+//! The members of a group are its peers; servers' and clients' links are two groups. A score is the share of the
+//! peers' (median) logarithm that a member lacks: 0 for one like its peers, 1 for one whose window is shut.
+//!
+//! Where the paper is silent: a link without connections is no anomaly, since connections come and go; a window below
+//! one segment counts as one; the moving average is the filter, so that one instant over the threshold is a fault.
+
+use laggard_kernels::rows::Rows;
+use serde::{Deserialize, Serialize};
+
+use super::comparison::FEWEST_PEERS;
+use crate::anomalies::training::Steps;
+use crate::anomalies::{JudgedWindow, Judgement, Verdict};
+use crate::distances::median::median;
+use crate::tables::Table;
+use crate::windows::rolling::Rolling;
+use crate::windows::smoothing::Smoothing;
+use crate::windows::{Sliding, Window};
+
+/// How congestion windows are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Congestion {
+    /// The moving average: 31 s.
+    pub smoothing: Smoothing,
+    /// How the threshold is found.
+    pub steps: Steps,
+    /// The threshold without training: half of the peers' logarithm is lacking. Healthy windows of 10 to 100
+    /// segments stay above the root of their median, those under sustained loss (one digit) do not.
+    pub untrained: f64,
+}
+
+/// Compares the links of a group.
+pub struct CongestionWatch {
+    rolling: Rolling,
+    congestion: Congestion,
+    members: usize,
+    threshold: f32,
+}
+
+/// A window for each instant.
+const EACH: Sliding = Sliding { size: 1, shift: 1 };
+
+impl Congestion {
+    /// The means of each instant.
+    pub(crate) fn rolling(&self, members: usize) -> Rolling {
+        Rolling::new(self.smoothing, EACH, members)
+    }
+
+    /// Watches a group of links with that threshold, or untrained.
+    pub fn watch(&self, members: usize, threshold: Option<f64>) -> CongestionWatch {
+        let threshold = threshold.unwrap_or(self.untrained) as f32;
+        CongestionWatch { rolling: self.rolling(members), congestion: *self, members, threshold }
+    }
+
+    /// From an instant to all that its mean covers.
+    fn covered(&self, instant: Window) -> Window {
+        let length = instant.length * self.smoothing.span.max(1) as i64;
+        Window { start: instant.end() - length, length }
+    }
+}
+
+/// What each link lacks at an instant; NaN where it has no connections, or too few peers.
+pub(crate) fn scores(rows: Rows) -> Vec<f32> {
+    let logarithms: Vec<f64> = rows.iter().map(|row| logarithm(row[0])).collect();
+    let present = logarithms.iter().filter(|value| !value.is_nan()).count();
+    if present < FEWEST_PEERS {
+        return vec![f32::NAN; logarithms.len()];
+    }
+    let middle = median(&mut logarithms.clone());
+    logarithms.iter().map(|own| lacking(*own, middle)).collect()
+}
+
+fn logarithm(cwnd: f64) -> f64 {
+    if cwnd.is_nan() { f64::NAN } else { cwnd.max(1.0).ln() }
+}
+
+/// Peers whose windows are all shut have nothing to lack.
+fn lacking(own: f64, middle: f64) -> f32 {
+    match () {
+        () if own.is_nan() => f32::NAN,
+        () if middle <= 0.0 => 0.0,
+        () => (1.0 - own / middle) as f32,
+    }
+}
+
+impl CongestionWatch {
+    /// Judges the next stretch.
+    pub fn judge(&mut self, table: &Table) -> Judgement {
+        let mut windows = Vec::new();
+        let (threshold, congestion, members) = (self.threshold, self.congestion, self.members);
+        let verdict = |score: f32| {
+            let is_anomalous = score > threshold;
+            Verdict { score, threshold, is_anomalous, is_faulty: is_anomalous }
+        };
+        self.rolling.advance(table, |instant, rows| {
+            let verdicts: Vec<Verdict> = scores(rows).into_iter().map(verdict).collect();
+            debug_assert_eq!(verdicts.len(), members);
+            windows.push(JudgedWindow { window: congestion.covered(instant), verdicts });
+        });
+        Judgement { metric: table.metric, windows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lacks(windows: &[f64]) -> Vec<f32> {
+        scores(Rows::new(windows, 1, 0, 1))
+    }
+
+    #[test]
+    fn a_window_at_the_root_of_its_peers_lacks_half() {
+        let scores = lacks(&[100.0, 100.0, 100.0, 100.0, 10.0, 1.0, 0.2]);
+        assert_eq!(scores[0], 0.0);
+        assert!((scores[4] - 0.5).abs() < 1e-6);
+        assert_eq!(scores[5..], [1.0, 1.0]);
+    }
+
+    #[test]
+    fn links_without_connections_are_not_compared() {
+        let scores = lacks(&[100.0, f64::NAN, 100.0, 10.0]);
+        assert!(scores[1].is_nan());
+        assert!((scores[3] - 0.5).abs() < 1e-6);
+        assert!(lacks(&[100.0, f64::NAN, 1.0]).iter().all(|score| score.is_nan()));
+    }
+
+    #[test]
+    fn windows_that_are_all_shut_lack_nothing() {
+        assert_eq!(lacks(&[1.0, 1.0, 1.0]), [0.0, 0.0, 0.0]);
+    }
+}

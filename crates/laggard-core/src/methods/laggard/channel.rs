@@ -1,0 +1,125 @@
+//! What is compared: metrics, absence, idleness, activity.
+
+use crate::model::component::Kind;
+use crate::model::metric::{Aspect, Formula, Harm, Metric, Unit};
+
+/// No samples, while the peers have some. Not recorded, but seen.
+pub static ABSENCE: Metric = seen("absence", "time without samples, while its peers have some");
+
+/// No requests, while the peers have some. Not recorded, but seen.
+pub static IDLENESS: Metric = seen("idleness", "time without requests, while its peers have some");
+
+/// Requests, while the peers have none. Not recorded, but seen.
+pub static ACTIVITY: Metric = seen("activity", "time with requests, while its peers have none");
+
+/// Stands for the table of what is seen and not recorded.
+pub const SEEN: &str = "";
+
+const fn seen(name: &'static str, about: &'static str) -> Metric {
+    Metric {
+        name,
+        unit: Unit::Percent,
+        table: SEEN,
+        formula: Formula::Now(1.0, &[]),
+        aspect: Aspect::Errors,
+        harm: Harm::Up,
+        weight: None,
+        decimals: 0,
+        about,
+    }
+}
+
+/// The share of a group's traffic that does not matter.
+pub const WHISPER: f64 = 0.05;
+
+/// How a metric is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// Measured by what is done; zero means that there was nothing to measure.
+    Measured,
+    /// An amount; what does not matter is a share of the group's traffic in the same unit, or this much if that is
+    /// more.
+    Traffic(f64),
+    /// An amount; this much does not matter.
+    Count(f64),
+}
+
+/// A metric that is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Watched {
+    /// Its name.
+    pub metric: &'static str,
+    /// How it is read.
+    pub reading: Reading,
+    /// What is added to the group's spread: a third less than what is worth telling.
+    pub floor: f64,
+    /// Whether it can make a component faulty on its own. If not, it is evidence only.
+    pub accuses: bool,
+}
+
+const fn watch(metric: &'static str, reading: Reading, floor: f64, accuses: bool) -> Watched {
+    Watched { metric, reading, floor, accuses }
+}
+
+/// Of a block device: its latency accuses, its traffic only explains, since load may be uneven for good reasons.
+const DISK: &[Watched] = &[
+    watch("await", Reading::Measured, 0.15, true),
+    watch("throughput", Reading::Traffic(0.0), 0.3, false),
+    watch("rd_sec", Reading::Traffic(0.0), 0.3, false),
+    watch("wr_sec", Reading::Traffic(0.0), 0.3, false),
+];
+
+/// Of an interface: traffic that its peers do not have is somebody else's.
+const NIC: &[Watched] = &[
+    watch("rxbyt", Reading::Traffic(NETWORK_WHISPER), 0.3, true),
+    watch("txbyt", Reading::Traffic(NETWORK_WHISPER), 0.3, true),
+];
+
+/// Bytes a second that hold nobody back on any network that carries storage: uneven metadata, chatter, heartbeats.
+const NETWORK_WHISPER: f64 = 1e6;
+
+/// Of the connections with a remote host: windows differ widely even in good times.
+const LINK: &[Watched] = &[
+    watch("cwnd", Reading::Measured, 0.5, true),
+    watch("link_retrans", Reading::Count(1.0), 0.7, true),
+    watch("rtt", Reading::Measured, 0.5, false),
+];
+
+/// Of a whole host.
+const HOST: &[Watched] = &[watch("retrans", Reading::Count(1.0), 0.7, true)];
+
+/// The floor of absence, idleness and activity.
+pub const SHARE_FLOOR: f64 = 0.2;
+
+/// What is watched of a kind.
+pub fn of_kind(kind: &Kind) -> &'static [Watched] {
+    match kind.as_str() {
+        "nic" => NIC,
+        "link" => LINK,
+        "server" | "client" => HOST,
+        "socket" | "recorder" => &[],
+        _ => DISK,
+    }
+}
+
+/// The metrics among them.
+pub fn watched(kind: &Kind) -> Vec<&'static Metric> {
+    of_kind(kind).iter().filter_map(|watched| Metric::named(watched.metric)).collect()
+}
+
+/// Whether absence and idleness of a kind accuse it: only devices have no reason to come and go.
+pub fn has_to_be_there(kind: &Kind) -> bool {
+    !matches!(kind.as_str(), "nic" | "link" | "server" | "client" | "socket" | "recorder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_watched_metric_is_registered() {
+        for kind in [Kind::ATTACHMENT, Kind::NIC, Kind::LINK, Kind::SERVER] {
+            assert_eq!(watched(&kind).len(), of_kind(&kind).len());
+        }
+    }
+}

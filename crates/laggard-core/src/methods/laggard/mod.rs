@@ -1,0 +1,61 @@
+//! The default method: how much slower than its peers, for how long.
+//!
+//! At every instant each component is compared with the median of its peers as a logarithm of a ratio
+//! (`ratio`), so that neither unit nor level matters; what a different load explains is taken out (`load`).
+//! Over a window the slower half of these is what counts (`half`): a limping disk is seldom slow all the time.
+//! Its distance from the group, in units of the group's own spread and a floor that stands for what is worth a
+//! person's time, is the score (`score`). Windows of many lengths are judged at once (`tiles`): a stall shows
+//! within a minute, a mild limp within hours. To be called faulty takes more the shorter a window is, and more
+//! the more often was looked. Absence and idleness are compared as well (`channel`).
+
+mod channel;
+mod detector;
+mod half;
+mod load;
+mod ratio;
+mod score;
+mod settings;
+mod tiles;
+
+pub use channel::{ABSENCE, ACTIVITY, IDLENESS, SEEN};
+pub use settings::Settings;
+
+use super::{Detector, Method, Peers};
+use crate::model::component::Kind;
+use crate::model::metric::Metric;
+use crate::model::time::Span;
+
+/// The default method.
+#[derive(Clone, Debug, Default)]
+pub struct Laggard {
+    /// Its numbers; nobody needs to change them.
+    pub settings: Settings,
+    /// What to look at, if not at everything.
+    pub only: Vec<&'static Metric>,
+}
+
+impl Method for Laggard {
+    fn name(&self) -> &'static str {
+        "laggard"
+    }
+
+    /// Long recordings are looked at every 15 s, as the Intrepid paper did (4.2); short ones as they are.
+    fn step(&self, recorded: Span) -> Span {
+        if self.settings.is_short() { recorded } else { recorded.max(self.settings.coarse_step) }
+    }
+
+    fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
+        let mut metrics = channel::watched(kind);
+        metrics.retain(|m| self.only.is_empty() || self.only.iter().any(|only| only.name == m.name));
+        metrics
+    }
+
+    fn beat(&self) -> Option<Span> {
+        let shortest = self.settings.lengths.iter().copied().min();
+        if self.settings.is_short() { shortest } else { Some(self.settings.block()) }
+    }
+
+    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
+        Box::new(detector::Watch::new(&self.settings, peers))
+    }
+}

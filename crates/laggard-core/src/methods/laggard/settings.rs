@@ -1,0 +1,64 @@
+//! The numbers of the method, and why they are what they are.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::time::Span;
+
+/// The numbers of the method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// How long the windows are, shortest first.
+    pub lengths: Vec<Span>,
+    /// How much of a recording will be looked at, where that is known beforehand. A short look has to make do
+    /// with short windows; in a long one, short windows only tell of what is terrible.
+    pub span: Option<Span>,
+    /// A recording no longer than this is looked at in full detail.
+    pub short_recording: Span,
+    /// The distance of instants in longer ones.
+    pub coarse_step: Span,
+    /// The score from which on a window is anomalous. With the floor of latencies this asks for 1.23 times the
+    /// peers' latency at least: less is not worth a person's time.
+    pub threshold: f64,
+    /// Windows shorter than this have to be worse to count, by the root of how much shorter they are: for ten
+    /// minutes everybody may be slow once (Intrepid paper, 4.3).
+    pub full_length: Span,
+    /// The same, for windows of absence, idleness and activity: restarts are no trouble, and what is lost is sure sooner
+    /// than what is slow.
+    pub full_length_of_shares: Span,
+    /// By how much neighbouring samples being alike widens the error of a mean.
+    pub likeness: f64,
+}
+
+impl Settings {
+    /// From a minute to a day.
+    fn default_lengths() -> Vec<Span> {
+        [1, 5, 15, 60, 360, 1440].map(|minutes| Span::from_seconds(60 * minutes)).to_vec()
+    }
+
+    /// Whether the recording is known to be short.
+    pub fn is_short(&self) -> bool {
+        self.span.is_some_and(|span| span <= self.short_recording)
+    }
+
+    /// The window that longer ones are put together from: the longest that is asked for up to five minutes.
+    pub fn block(&self) -> Span {
+        const LONGEST: Span = Span::from_seconds(300);
+        let short = self.lengths.iter().copied().filter(|length| *length <= LONGEST).max();
+        short.or(self.lengths.iter().copied().min()).unwrap_or(LONGEST)
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            lengths: Settings::default_lengths(),
+            span: None,
+            short_recording: Span::from_seconds(2 * 3600),
+            coarse_step: Span::from_seconds(15),
+            threshold: 1.4,
+            full_length: Span::from_seconds(3600),
+            full_length_of_shares: Span::from_seconds(2 * 3600),
+            likeness: 2.0,
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Windows of all lengths, side by side without a gap between them.
+//! In: one ratio for each member at each instant. Out: statistics of each window as it ends.
+//! Always: windows up to a block are judged from the samples, longer ones from their blocks, so that no more than a
+//! block of samples is kept; a pause of the whole group ends no window before its time.
+
+use super::load::LoadSlope;
+use super::score::{Cell, Statistics};
+use super::settings::Settings;
+use crate::model::time::{Span, Timestamp};
+use crate::windows::Window;
+
+/// A window that has ended.
+#[derive(Debug)]
+pub struct Closed {
+    /// When it was.
+    pub window: Window,
+    /// How much of it was sampled.
+    pub covered: Span,
+    /// How many windows of this length have been looked at, this one included.
+    pub looks: usize,
+    /// What it says.
+    pub statistics: Statistics,
+}
+
+/// The windows of one channel.
+pub struct Tiles {
+    members: usize,
+    likeness: f64,
+    step: Span,
+    origin: Timestamp,
+    last: Option<Timestamp>,
+    samples: Samples,
+    slope: LoadSlope,
+    fine: Vec<Fine>,
+    block: Tile,
+    coarse: Vec<Coarse>,
+}
+
+/// Windows of one length.
+#[derive(Clone, Copy, Debug)]
+struct Tile {
+    length: Span,
+    looks: usize,
+}
+
+/// Windows shorter than a block.
+struct Fine {
+    tile: Tile,
+    /// The row of the block's samples with which the open one begins.
+    begin: usize,
+}
+
+/// Windows longer than a block.
+struct Coarse {
+    tile: Tile,
+    rows: usize,
+    blocks: usize,
+    sums: Vec<Sums>,
+}
+
+/// What is known of one member in a long window.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    blocks: f64,
+    slower: f64,
+    slower_squared: f64,
+    faster: f64,
+    squares: f64,
+    samples: f64,
+}
+
+/// The samples of the open block: a row for each instant.
+#[derive(Default)]
+struct Samples {
+    rows: usize,
+    ratios: Vec<f32>,
+    /// What the load was, where it is known.
+    loads: Vec<f32>,
+}
+
+/// Fewer instants than this make no window.
+const FEWEST_INSTANTS: usize = 4;
+/// A window that did not come to its end is judged if it has this share of its length.
+const LEAST_SHARE: i64 = 8;
+
+impl Tiles {
+    /// For so many members, sampled every `step`, the first time at `first`.
+    pub fn new(settings: &Settings, members: usize, step: Span, first: Timestamp) -> Tiles {
+        let block = settings.block();
+        let tile = |length| Tile { length, looks: 0 };
+        let shorter = settings.lengths.iter().filter(|l| **l < block && **l >= step * FEWEST_INSTANTS as i64);
+        let longer = settings.lengths.iter().filter(|l| **l > block);
+        Tiles {
+            members,
+            likeness: settings.likeness,
+            step,
+            origin: first - step,
+            last: None,
+            samples: Samples::default(),
+            slope: LoadSlope::default(),
+            fine: shorter.map(|&length| Fine { tile: tile(length), begin: 0 }).collect(),
+            block: tile(block),
+            coarse: longer.map(|&length| Coarse::new(tile(whole(length, block)), members)).collect(),
+        }
+    }
+
+    /// Takes the ratios of an instant; gives the windows that ended before it.
+    pub fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>) -> Vec<Closed> {
+        let closed = self.close_before(instant);
+        self.samples.push(ratios, loads);
+        self.last = Some(instant);
+        closed
+    }
+
+    /// Ends all windows, as far as they have come.
+    pub fn finish(&mut self) -> Vec<Closed> {
+        let Some(last) = self.last else { return Vec::new() };
+        let mut closed = self.close_before(Timestamp::MAX);
+        let is_long_enough = |c: &Closed| c.covered * LEAST_SHARE >= c.window.length;
+        closed.retain(is_long_enough);
+        for closed in &mut closed {
+            closed.window.length = closed.window.length.min(last - closed.window.start);
+        }
+        // What a longer window has seen so far may be just what a shorter one has.
+        let mut seen = std::collections::BTreeSet::new();
+        closed.retain(|closed| seen.insert(closed.window));
+        self.last = None;
+        closed
+    }
+
+    fn close_before(&mut self, instant: Timestamp) -> Vec<Closed> {
+        let Some(last) = self.last else { return Vec::new() };
+        let (origin, ended) =
+            (self.origin, |t: &Tile| number(self.origin, t, last) != number(self.origin, t, instant));
+        let mut closed = Vec::new();
+        let block_ended = ended(&self.block);
+        if block_ended {
+            self.slope.learn(self.samples.columns(self.members));
+        }
+        let slope = self.slope.slope();
+        for fine in self.fine.iter_mut().filter(|f| ended(&f.tile)) {
+            let cells = self.samples.cells(fine.begin, self.members, slope);
+            let rows = self.samples.rows - fine.begin;
+            fine.begin = self.samples.rows;
+            closed.extend(
+                fine.tile.close(origin, last, self.step * rows as i64, || of_cells(&cells, self.likeness)),
+            );
+        }
+        if block_ended {
+            let cells = self.samples.cells(0, self.members, slope);
+            let covered = self.step * self.samples.rows as i64;
+            self.coarse.iter_mut().for_each(|c| c.add(&cells, self.samples.rows));
+            closed.extend(self.block.close(origin, last, covered, || of_cells(&cells, self.likeness)));
+            self.samples.clear();
+            self.fine.iter_mut().for_each(|f| f.begin = 0);
+        }
+        for coarse in self.coarse.iter_mut().filter(|c| ended(&c.tile)) {
+            let covered = self.step * coarse.rows as i64;
+            let sums = std::mem::replace(&mut coarse.sums, vec![Sums::default(); self.members]);
+            let blocks = std::mem::take(&mut coarse.blocks);
+            coarse.rows = 0;
+            closed.extend(coarse.tile.close(origin, last, covered, || of_sums(&sums, blocks, self.likeness)));
+        }
+        closed
+    }
+}
+
+/// The number of the window that an instant's step ends in.
+fn number(origin: Timestamp, tile: &Tile, instant: Timestamp) -> i64 {
+    ((instant - origin).micros() - 1).div_euclid(tile.length.micros())
+}
+
+/// The nearest whole number of blocks.
+fn whole(length: Span, block: Span) -> Span {
+    block * ((length.micros() + block.micros() / 2) / block.micros()).max(1)
+}
+
+impl Tile {
+    fn close(
+        &mut self,
+        origin: Timestamp,
+        last: Timestamp,
+        covered: Span,
+        statistics: impl FnOnce() -> Statistics,
+    ) -> Option<Closed> {
+        let start = origin + self.length * number(origin, self, last);
+        self.looks += 1;
+        let statistics = statistics();
+        let is_judged = statistics.slower.iter().any(|slower| !slower.is_nan());
+        let window = Window { start, length: self.length };
+        is_judged.then_some(Closed { window, covered, looks: self.looks, statistics })
+    }
+}
+
+impl Samples {
+    fn push(&mut self, ratios: &[f64], loads: Option<&[f64]>) {
+        self.rows += 1;
+        self.ratios.extend(ratios.iter().map(|&r| r as f32));
+        if let Some(loads) = loads {
+            self.loads.extend(loads.iter().map(|&l| l as f32));
+        }
+    }
+
+    fn clear(&mut self) {
+        self.rows = 0;
+        self.ratios.clear();
+        self.loads.clear();
+    }
+
+    /// For each member its ratios and loads.
+    fn columns(&self, members: usize) -> impl Iterator<Item = (Vec<f64>, Vec<f64>)> + '_ {
+        let column = move |values: &[f32], member: usize| {
+            values.iter().skip(member).step_by(members).map(|&v| f64::from(v)).collect::<Vec<f64>>()
+        };
+        let known = if self.loads.is_empty() { 0 } else { members };
+        (0..known).map(move |member| (column(&self.ratios, member), column(&self.loads, member)))
+    }
+
+    /// For each member, what the samples from a row on say, with the price of load taken off. Members with less
+    /// than half of the samples say nothing.
+    fn cells(&self, begin: usize, members: usize, slope: f64) -> Vec<Option<Cell>> {
+        let usable = (begin..self.rows).filter(|&row| self.is_usable(row, members)).count();
+        let mut samples = Vec::with_capacity(self.rows - begin);
+        (0..members)
+            .map(|member| {
+                samples.clear();
+                samples.extend((begin..self.rows).map(|row| self.adjusted(row * members + member, slope)));
+                let cell = Cell::of(&mut samples)?;
+                (usable >= FEWEST_INSTANTS && 2.0 * cell.samples >= usable as f64).then_some(cell)
+            })
+            .collect()
+    }
+
+    fn is_usable(&self, row: usize, members: usize) -> bool {
+        self.ratios[row * members..][..members].iter().any(|ratio| !ratio.is_nan())
+    }
+
+    fn adjusted(&self, at: usize, slope: f64) -> f32 {
+        let load = self.loads.get(at).copied().filter(|load| !load.is_nan()).unwrap_or(0.0);
+        self.ratios[at] - slope as f32 * load
+    }
+}
+
+impl Coarse {
+    fn new(tile: Tile, members: usize) -> Coarse {
+        Coarse { tile, rows: 0, blocks: 0, sums: vec![Sums::default(); members] }
+    }
+
+    fn add(&mut self, cells: &[Option<Cell>], rows: usize) {
+        if cells.iter().all(Option::is_none) {
+            return;
+        }
+        self.rows += rows;
+        self.blocks += 1;
+        for (sums, cell) in self.sums.iter_mut().zip(cells) {
+            let Some(cell) = cell else { continue };
+            sums.blocks += 1.0;
+            sums.slower += cell.halves.upper;
+            sums.slower_squared += cell.halves.upper * cell.halves.upper;
+            sums.faster += cell.halves.lower;
+            sums.squares += cell.squares;
+            sums.samples += cell.samples;
+        }
+    }
+}
+
+fn of_cells(cells: &[Option<Cell>], likeness: f64) -> Statistics {
+    let each = |of: fn(Cell) -> f64| cells.iter().map(|cell| cell.map_or(f64::NAN, of)).collect();
+    let mut error: Vec<f64> = each(|cell| cell.squares.sqrt() / cell.samples);
+    error.iter_mut().for_each(|error| *error *= likeness);
+    Statistics { slower: each(|cell| cell.halves.upper), faster: each(|cell| cell.halves.lower), error }
+}
+
+/// Members with less than half of the blocks say nothing.
+fn of_sums(sums: &[Sums], blocks: usize, likeness: f64) -> Statistics {
+    let is_known = |s: &Sums| s.blocks > 0.0 && 2.0 * s.blocks >= blocks as f64;
+    let each = |of: fn(&Sums) -> f64| {
+        sums.iter().map(|s| if is_known(s) { of(s) / s.blocks } else { f64::NAN }).collect()
+    };
+    let error = |s: &Sums| {
+        let between = (s.slower_squared - s.slower * s.slower / s.blocks).max(0.0) * s.samples / s.blocks;
+        likeness * (s.squares + between).sqrt() / s.samples
+    };
+    Statistics {
+        slower: each(|s| s.slower),
+        faster: each(|s| s.faster),
+        error: sums.iter().map(error).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(minutes: i64, extra: i64) -> Vec<(i64, i64)> {
+        let (step, first) = (Span::from_seconds(15), Timestamp::from_seconds(1_000_015));
+        let mut tiles = Tiles::new(&Settings::default(), 3, step, first);
+        let mut closed = Vec::new();
+        for n in 0..minutes * 4 + extra {
+            closed.extend(tiles.push(first + step * n, &[0.0, 0.0, 0.1], None));
+        }
+        closed.extend(tiles.finish());
+        let seconds = |s: Span| s.micros() / 1_000_000;
+        closed
+            .iter()
+            .map(|c| (seconds(c.window.start - Timestamp::from_seconds(1_000_000)), seconds(c.window.length)))
+            .collect()
+    }
+
+    #[test]
+    fn twenty_minutes_hold_twenty_minutes_four_blocks_and_a_quarter() {
+        let ends = ends(20, 0);
+        assert_eq!(ends.iter().filter(|(_, length)| *length == 60).count(), 20);
+        assert_eq!(ends.iter().filter(|e| e.1 == 300).map(|e| e.0).collect::<Vec<_>>(), [0, 300, 600, 900]);
+        assert!(ends.contains(&(0, 900)));
+        assert!(ends.contains(&(0, 1200)), "the hour so far: {ends:?}");
+    }
+
+    #[test]
+    fn a_window_ends_where_the_next_begins() {
+        let ends = ends(61, 3);
+        assert!(ends.contains(&(0, 3600)) && ends.contains(&(2700, 900)));
+    }
+}

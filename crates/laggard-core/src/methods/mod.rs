@@ -1,0 +1,79 @@
+//! The methods: ways to find the component that behaves unlike its peers.
+//! In: [`Table`]s of a peer group, stretch after stretch. Out: [`Judgement`]s. Always: names, the order of the
+//! components and the unit of a metric change no verdict.
+
+pub mod laggard;
+
+pub mod comparison;
+pub mod congestion;
+mod group_watch;
+pub mod production;
+pub mod published;
+pub mod testbench;
+pub mod trainer;
+
+use std::sync::Arc;
+
+use crate::anomalies::Judgement;
+use crate::model::component::Kind;
+use crate::model::metric::Metric;
+use crate::model::schema::Schema;
+use crate::model::time::Span;
+use crate::tables::Table;
+
+/// A way to find the odd one out.
+pub trait Method: Send + Sync {
+    /// The word it is chosen by.
+    fn name(&self) -> &'static str;
+
+    /// The distance of the instants it looks at, in a recording made every so often.
+    fn step(&self, recorded: Span) -> Span;
+
+    /// What it looks at in components of a kind, most telling first.
+    fn metrics(&self, kind: &Kind) -> Vec<&'static Metric>;
+
+    /// The length of the windows that persistence is counted in, where there are several lengths.
+    fn beat(&self) -> Option<Span> {
+        None
+    }
+
+    /// Begins to watch a peer group.
+    fn watch(&self, peers: &Peers) -> Box<dyn Detector>;
+}
+
+/// Who is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Peers {
+    /// The group's name.
+    pub group: String,
+    /// What they are.
+    pub kind: Kind,
+    /// Their names, in the order of the tables' rows.
+    pub members: Vec<Arc<str>>,
+}
+
+/// Watches one peer group.
+pub trait Detector: Send {
+    /// Judges what comes next: one table for each metric, all on one grid, with a row for each member (NaN
+    /// where it has no samples). A grid that does not continue the last one begins anew: no window spans a gap
+    /// of the whole group.
+    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement>;
+
+    /// Judges what is left in windows that did not come to their end.
+    fn finish(&mut self) -> Vec<Judgement> {
+        Vec::new()
+    }
+}
+
+/// The lowest multiple of the recorded interval that is not below the wanted one: only there are samples.
+fn coarser(wanted: Span, recorded: Span) -> Span {
+    let recorded = recorded.micros().max(1);
+    let multiple = wanted.micros().saturating_add(recorded - 1) / recorded;
+    Span::from_micros(recorded.saturating_mul(multiple.max(1)))
+}
+
+/// Those of the metrics that components of a kind have.
+fn of_kind(metrics: &[&'static Metric], kind: &Kind) -> Vec<&'static Metric> {
+    let has = |metric: &&&Metric| Schema::named(metric.table).is_some_and(|schema| schema.kind == *kind);
+    metrics.iter().filter(has).copied().collect()
+}

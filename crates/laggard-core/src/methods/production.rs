@@ -1,0 +1,39 @@
+//! The method that watched Intrepid's storage for 474 days: cumulative histograms of latency, 15 s apart.
+//!
+//! Every number is the paper's; docs/methods.md says where it stands there, and what was decided where it is silent.
+
+use super::comparison::Comparison;
+use super::congestion::Congestion;
+use super::published::{Paper, Published};
+use crate::anomalies::training::Steps;
+use crate::distances::Measure;
+use crate::distances::bins::{BinRule, MOST_BINS};
+use crate::distances::kl::EMPTY_BIN;
+use crate::model::time::Span;
+use crate::windows::Sliding;
+use crate::windows::smoothing::Smoothing;
+
+/// The method of the Intrepid paper.
+pub type Production = Published<Intrepid>;
+
+/// The numbers of the Intrepid paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Intrepid;
+
+impl Paper for Intrepid {
+    const NAME: &'static str = "production";
+    const STEP: Span = Span::from_seconds(15);
+    const METRICS: &'static [&'static str] = &["await"];
+    const COMPARISON: Comparison = Comparison {
+        smoothing: Smoothing::of(15),
+        sliding: Sliding { size: 60, shift: 30 },
+        measure: Measure::Cdf,
+        bins: BinRule::FreedmanDiaconis { most: MOST_BINS },
+        empty_bin: EMPTY_BIN,
+        needed: 3,
+        steps: Steps::DOUBLED,
+        is_training_filtered: false,
+        are_scores_exact: false,
+    };
+    const CONGESTION: Option<Congestion> = None;
+}

@@ -1,0 +1,117 @@
+//! What the methods of both papers have in common: everything but their numbers.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::comparison::Comparison;
+use super::congestion::Congestion;
+use super::group_watch::{GroupWatch, Ways};
+use super::trainer::Trainer;
+use super::{Detector, Method, Peers, coarser, of_kind};
+use crate::anomalies::thresholds::{Thresholds, ThresholdsError};
+use crate::distances::Measure;
+use crate::distances::bins::BinRule;
+use crate::model::component::Kind;
+use crate::model::metric::Metric;
+use crate::model::time::Span;
+
+/// The numbers of a paper.
+pub trait Paper: Clone + Debug + Send + Sync {
+    /// The word its method is chosen by.
+    const NAME: &'static str;
+    /// The distance of samples.
+    const STEP: Span;
+    /// The metrics it looks at.
+    const METRICS: &'static [&'static str];
+    /// How components are compared.
+    const COMPARISON: Comparison;
+    /// How `cwnd` is compared; nothing: like all others.
+    const CONGESTION: Option<Congestion>;
+}
+
+/// The method of a paper.
+#[derive(Clone, Debug)]
+pub struct Published<P: Paper> {
+    /// The distance of samples.
+    pub step: Span,
+    /// How components are compared.
+    pub comparison: Comparison,
+    metrics: Vec<&'static Metric>,
+    thresholds: Option<Arc<Thresholds>>,
+    paper: PhantomData<P>,
+}
+
+impl<P: Paper> Default for Published<P> {
+    fn default() -> Published<P> {
+        Published {
+            step: P::STEP,
+            comparison: P::COMPARISON,
+            metrics: P::METRICS.iter().filter_map(|name| Metric::named(name)).collect(),
+            thresholds: None,
+            paper: PhantomData,
+        }
+    }
+}
+
+impl<P: Paper> Published<P> {
+    /// With another measure: `kl` with the bins it was used with, by Sturges.
+    pub fn with_measure(mut self, measure: Measure) -> Published<P> {
+        self.comparison.measure = measure;
+        if measure == Measure::Kl {
+            self.comparison.bins = BinRule::Sturges;
+        }
+        self
+    }
+
+    /// Looking at other metrics than the paper's.
+    pub fn with_metrics(mut self, metrics: Vec<&'static Metric>) -> Published<P> {
+        self.metrics = metrics;
+        self
+    }
+
+    /// With exact scores for everyone, where only verdicts are needed otherwise.
+    pub fn with_exact_scores(mut self) -> Published<P> {
+        self.comparison.are_scores_exact = true;
+        self
+    }
+
+    /// With thresholds that were trained for this method and measure.
+    pub fn with_thresholds(mut self, thresholds: Thresholds) -> Result<Published<P>, ThresholdsError> {
+        thresholds.check(P::NAME, self.comparison.measure)?;
+        self.thresholds = Some(Arc::new(thresholds));
+        Ok(self)
+    }
+
+    /// The thresholds in use. Nothing: it goes by the group's own spread, of which a caller should warn.
+    pub fn thresholds(&self) -> Option<&Thresholds> {
+        self.thresholds.as_deref()
+    }
+
+    /// Begins to learn the thresholds of a group.
+    pub fn train(&self, peers: &Peers) -> Trainer {
+        Trainer::new(self.ways(), peers)
+    }
+
+    fn ways(&self) -> Ways {
+        Ways { comparison: self.comparison, congestion: P::CONGESTION }
+    }
+}
+
+impl<P: Paper> Method for Published<P> {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn step(&self, recorded: Span) -> Span {
+        coarser(self.step, recorded)
+    }
+
+    fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
+        of_kind(&self.metrics, kind)
+    }
+
+    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
+        Box::new(GroupWatch::new(self.ways(), peers, self.thresholds.clone()))
+    }
+}

@@ -1,0 +1,41 @@
+//! The method of the test-bench study (FAST '10): divergence of histograms, 1 s apart, and congestion windows.
+//!
+//! Every number is the paper's; docs/methods.md says where it stands there, and what was decided where it is silent.
+
+use super::comparison::Comparison;
+use super::congestion::Congestion;
+use super::published::{Paper, Published};
+use crate::anomalies::training::Steps;
+use crate::distances::Measure;
+use crate::distances::bins::BinRule;
+use crate::distances::kl::EMPTY_BIN;
+use crate::model::time::Span;
+use crate::windows::Sliding;
+use crate::windows::smoothing::Smoothing;
+
+/// The method of the FAST '10 paper.
+pub type Testbench = Published<Fast10>;
+
+/// The numbers of the FAST '10 paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Fast10;
+
+impl Paper for Fast10 {
+    const NAME: &'static str = "testbench";
+    const STEP: Span = Span::SECOND;
+    /// The paper's checklist (10.2), in its order.
+    const METRICS: &'static [&'static str] = &["rd_sec", "wr_sec", "await", "rxbyt", "txbyt", "cwnd"];
+    const COMPARISON: Comparison = Comparison {
+        smoothing: Smoothing::of(5),
+        sliding: Sliding { size: 64, shift: 32 },
+        measure: Measure::Kl,
+        bins: BinRule::Sturges,
+        empty_bin: EMPTY_BIN,
+        needed: 3,
+        steps: Steps::DOUBLED,
+        is_training_filtered: true,
+        are_scores_exact: false,
+    };
+    const CONGESTION: Option<Congestion> =
+        Some(Congestion { smoothing: Smoothing::of(31), steps: Steps::PLAIN, untrained: 0.5 });
+}

@@ -1,0 +1,126 @@
+//! The section of one suspect: the facts, what to check, and the pictures that show it.
+
+use maud::{Markup, html};
+
+use super::overview::lasting;
+use super::{tables, time};
+use crate::diagnosis::cause::Cause;
+use crate::model::time::Timestamp;
+use crate::report::number::{count, percent};
+use crate::report::svg::{comparison, scores};
+use crate::report::{Comparison, Suspect, foreign, words};
+
+/// Names of explained components that are shown at once, and at all.
+const EXPLAINED_AT_ONCE: usize = 8;
+const MOST_EXPLAINED: usize = 500;
+/// Pictures of one suspect; the first is shown at once.
+const MOST_PICTURES: usize = 8;
+
+/// The section.
+pub fn card(number: usize, suspect: &Suspect, pictures: &[Comparison]) -> Markup {
+    html! {
+        article.card.suspect id={ "suspect-" (number) } {
+            (heading(suspect))
+            div.columns {
+                (facts(suspect))
+                (checks(suspect))
+            }
+            (drawn(suspect, pictures))
+            (tables::evidence(suspect))
+            (tables::alternatives(suspect))
+        }
+    }
+}
+
+fn heading(suspect: &Suspect) -> Markup {
+    html! {
+        h2 {
+            span.name { (suspect.component.name) }
+            " " span.kind { (suspect.component.kind) }
+        }
+        p.severity { (words::how_bad(suspect)) }
+        @if !suspect.summary.is_empty() { p.summary { (suspect.summary) } }
+    }
+}
+
+fn facts(suspect: &Suspect) -> Markup {
+    html! {
+        dl {
+            dt { "Likely cause" }
+            dd {
+                b { (words::cause(suspect.cause)) }
+                @if suspect.cause != Cause::Unknown { " " span.quiet.whole { (percent(suspect.confidence)) " sure" } }
+                br; span.quiet { (words::meaning(suspect.cause)) }
+            }
+            dt { @if suspect.is_ongoing { "Since" } @else { "From" } }
+            dd { b { (time(suspect.since)) } br; span.quiet { (lasting(suspect)) } }
+            (explains(suspect))
+        }
+    }
+}
+
+fn explains(suspect: &Suspect) -> Markup {
+    let others = suspect.others_explained();
+    let shown = &others[..others.len().min(MOST_EXPLAINED)];
+    html! {
+        @if !others.is_empty() {
+            dt { "Explains" }
+            dd {
+                b { (count(others.len(), "component")) }
+                @if others.len() <= EXPLAINED_AT_ONCE {
+                    br; span.names { (others.join(", ")) }
+                } @else {
+                    details {
+                        summary { span.names { (foreign::listed(&others, EXPLAINED_AT_ONCE)) } }
+                        p.names { (foreign::listed(&others, shown.len())) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn checks(suspect: &Suspect) -> Markup {
+    html! {
+        @if !suspect.next.is_empty() {
+            div.checks {
+                h3 { "Check next" }
+                ol { @for check in &suspect.next { li { (check) } } }
+            }
+        }
+    }
+}
+
+fn drawn(suspect: &Suspect, pictures: &[Comparison]) -> Markup {
+    let incident = Some((suspect.since, suspect.until));
+    let pictures = &pictures[..pictures.len().min(MOST_PICTURES)];
+    html! {
+        @if let Some((first, others)) = pictures.split_first() {
+            (figure(first, incident))
+            @if !others.is_empty() {
+                details.more {
+                    summary { (count(others.len(), "more metric")) ": " (metrics(others)) }
+                    @for other in others { (figure(other, incident)) }
+                }
+            }
+        }
+    }
+}
+
+fn metrics(pictures: &[Comparison]) -> String {
+    pictures.iter().map(|picture| picture.metric).collect::<Vec<_>>().join(", ")
+}
+
+fn figure(picture: &Comparison, incident: Option<(Timestamp, Timestamp)>) -> Markup {
+    html! {
+        figure {
+            figcaption { b { (picture.metric) } " " (tables::about(picture.metric)) ", of " span.name { (picture.component) } }
+            (comparison::draw(picture, incident))
+            @if let Some(scores) = scores::draw(picture, incident) {
+                figcaption { b { "score" } " how unlike its peers, window by window" }
+                (scores)
+            }
+            (tables::comparison(picture))
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The evidence as aligned columns: metric, value, the peers' value, how many times, how clearly, how long.
+
+use super::sheet::{INDENT, Role, Sheet, labelled};
+use crate::report::number::{count, quantity, ratio};
+use crate::report::{Evidence, Suspect, foreign};
+
+/// Lines of evidence told; the strongest come first.
+const TOLD: usize = 5;
+const NAME_ROOM: usize = 28;
+
+/// Tells the strongest evidence.
+pub fn tell(sheet: &mut Sheet, suspect: &Suspect) {
+    let rows: Vec<Vec<String>> =
+        suspect.evidence.iter().take(TOLD).map(|evidence| row(evidence, suspect)).collect();
+    let widths: Vec<usize> = (0..5).map(|column| widest(&rows, column)).collect();
+    let is_wide = widths.iter().sum::<usize>() + 2 * (widths.len() - 1) > sheet.room(INDENT);
+    for (k, row) in rows.iter().enumerate() {
+        let label = if k == 0 { "Evidence" } else { "" };
+        if is_wide {
+            let told: Vec<&str> = row.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+            sheet.field(label, &told.join(", "));
+        } else {
+            sheet.line(&[(Role::Label, &labelled(label)), (Role::Plain, &aligned(row, &widths))]);
+        }
+    }
+    if suspect.evidence.len() > TOLD {
+        sheet.field("", &format!("and {}", count(suspect.evidence.len() - TOLD, "more metric")));
+    }
+}
+
+fn row(evidence: &Evidence, suspect: &Suspect) -> Vec<String> {
+    let whose = if evidence.component == suspect.component.name {
+        evidence.metric.into()
+    } else {
+        format!("{} of {}", evidence.metric, foreign::shortened(&evidence.component, NAME_ROOM))
+    };
+    let value = match evidence.value {
+        None => "no samples".into(),
+        value => quantity(value, evidence.unit),
+    };
+    vec![
+        whose,
+        value,
+        format!("peers {}", quantity(evidence.peers, evidence.unit)),
+        evidence.ratio().map_or_else(String::new, ratio),
+        format!("{} threshold, {}", ratio(evidence.score), count(evidence.windows, "window")),
+    ]
+}
+
+fn widest(rows: &[Vec<String>], column: usize) -> usize {
+    rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
+}
+
+fn aligned(row: &[String], widths: &[usize]) -> String {
+    let [metric, value, peers, ratio, score] = row else { return row.join("  ") };
+    let [metric_width, value_width, peers_width, ratio_width, _] = *widths else { return row.join("  ") };
+    format!(
+        "{metric:<metric_width$}  {value:>value_width$}  {peers:<peers_width$}  {ratio:>ratio_width$}  {score}"
+    )
+}

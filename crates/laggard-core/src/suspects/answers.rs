@@ -1,0 +1,180 @@
+//! Feedback, applied to what a method finds.
+//! In: verdicts and episodes. Out: those that are still open. Always: without feedback nothing changes.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::episodes::Episode;
+use super::feedback::Feedback;
+use crate::anomalies::{Judgement, Verdict};
+use crate::model::cluster::Inventory;
+use crate::model::time::{Span, Timestamp};
+
+/// What operators have answered to findings.
+#[derive(Clone, Debug)]
+pub struct Answers<'a> {
+    inventory: &'a Inventory,
+    feedback: &'a Feedback,
+    /// The last repair of each component that had one.
+    repairs: BTreeMap<usize, Timestamp>,
+    over: BTreeSet<usize>,
+    ignored: BTreeSet<usize>,
+}
+
+impl<'a> Answers<'a> {
+    /// About the components of an inventory.
+    pub fn new(inventory: &'a Inventory, feedback: &'a Feedback) -> Answers<'a> {
+        let repair = |(index, component)| Some((index, *feedback.repairs(component).last()?));
+        let repairs = inventory.components.iter().enumerate().filter_map(repair).collect();
+        Answers { inventory, feedback, repairs, over: BTreeSet::new(), ignored: BTreeSet::new() }
+    }
+
+    /// Of whom it is.
+    pub fn inventory(&self) -> &'a Inventory {
+        self.inventory
+    }
+
+    /// A judgement as it counts after repairs: of a repaired component only the windows that begin later. Those that
+    /// reach back to before the repair would tell the old trouble once more.
+    pub fn counted<'j>(&mut self, members: &[usize], judgement: &'j Judgement) -> Cow<'j, Judgement> {
+        let repaired = |(place, member): (usize, &usize)| Some((place, *member, *self.repairs.get(member)?));
+        let repaired: Vec<_> = members.iter().enumerate().filter_map(repaired).collect();
+        if repaired.is_empty() {
+            return Cow::Borrowed(judgement);
+        }
+        let mut judgement = judgement.clone();
+        for judged in &mut judgement.windows {
+            for (place, component, repair) in &repaired {
+                let Some(verdict) = judged.verdicts.get_mut(*place) else { continue };
+                let is_before = judged.window.start < *repair;
+                if is_before && verdict.is_faulty {
+                    self.over.insert(*component);
+                }
+                *verdict = after_repair(*verdict, is_before);
+            }
+        }
+        Cow::Owned(judgement)
+    }
+
+    /// The episodes that are to be told: not those that ended while their component was ignored.
+    pub fn told(&mut self, mut episodes: Vec<Episode>) -> Vec<Episode> {
+        episodes.retain(|episode| {
+            let component = &self.inventory.components[episode.component];
+            let last = episode.end - Span::from_micros(1);
+            let is_ignored = self.feedback.is_ignored(component, last);
+            if is_ignored {
+                self.ignored.insert(episode.component);
+            }
+            !is_ignored
+        });
+        episodes
+    }
+
+    /// Names of components whose trouble before their repair is not told.
+    pub fn over(&self) -> Vec<&'a str> {
+        self.names(&self.over)
+    }
+
+    /// Names of components whose trouble is not told since they are ignored.
+    pub fn ignored(&self) -> Vec<&'a str> {
+        self.names(&self.ignored)
+    }
+
+    fn names(&self, components: &BTreeSet<usize>) -> Vec<&'a str> {
+        components.iter().map(|&component| self.inventory.components[component].name.as_str()).collect()
+    }
+}
+
+/// Later windows may still be called faulty for those before: after a repair only for what they show themselves.
+fn after_repair(verdict: Verdict, is_before: bool) -> Verdict {
+    let is_anomalous = verdict.is_anomalous && !is_before;
+    Verdict { is_anomalous, is_faulty: verdict.is_faulty && is_anomalous, ..verdict }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anomalies::JudgedWindow;
+    use crate::model::cluster::{ClusterFile, Recorded};
+    use crate::model::component::Kind;
+    use crate::model::metric::Metric;
+    use crate::suspects::episodes::Tracker;
+    use crate::suspects::feedback::{Event, Word};
+    use crate::windows::Window;
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_seconds(60 * minute)
+    }
+
+    fn inventory() -> Inventory {
+        let recorded =
+            |name: &str| Recorded { name: format!("{name}:sda"), kind: Kind::ATTACHMENT, host: name.into() };
+        Inventory::new(&ClusterFile::default(), &["a", "b"].map(recorded))
+    }
+
+    fn feedback(word: Word, from: i64, until: Option<i64>) -> Feedback {
+        let (component, note, noted) = ("b".to_owned(), String::new(), at(0));
+        Feedback {
+            events: vec![Event { word, component, at: Some(at(from)), until: until.map(at), note, noted }],
+        }
+    }
+
+    /// Windows of ten minutes; in those before `last` both components are faulty, in the next one still called so.
+    fn judgement(last: i64, windows: i64) -> Judgement {
+        let judged = |number: i64| {
+            let (is_anomalous, is_faulty) = (number < last, number <= last);
+            let verdict = Verdict { score: 3.0, threshold: 1.0, is_anomalous, is_faulty };
+            let window = Window { start: at(10 * number), length: Span::from_seconds(600) };
+            JudgedWindow { window, verdicts: vec![verdict; 2] }
+        };
+        Judgement { metric: Metric::named("await").unwrap(), windows: (0..windows).map(judged).collect() }
+    }
+
+    fn told(feedback: &Feedback, judgement: &Judgement) -> Vec<(usize, i64, f64)> {
+        let inventory = inventory();
+        let mut answers = Answers::new(&inventory, feedback);
+        let mut tracker = Tracker::new(None);
+        tracker.take(0, &[0, 1], &answers.counted(&[0, 1], judgement));
+        let minute = |t: Timestamp| t.micros() / 60_000_000;
+        let told = answers.told(tracker.episodes());
+        told.iter().map(|e| (e.component, minute(e.begin), e.persistence)).collect()
+    }
+
+    #[test]
+    fn without_feedback_nothing_changes() {
+        let (inventory, feedback, judgement) = (inventory(), Feedback::default(), judgement(6, 6));
+        let mut answers = Answers::new(&inventory, &feedback);
+        assert!(matches!(answers.counted(&[0, 1], &judgement), Cow::Borrowed(_)));
+        assert_eq!(told(&feedback, &judgement), [(0, 0, 6.0), (1, 0, 6.0)]);
+    }
+
+    #[test]
+    fn what_ended_before_a_repair_is_over() {
+        assert_eq!(told(&feedback(Word::Repaired, 60, None), &judgement(5, 12)), [(0, 0, 0.0)]);
+        // The window that spans the repair says nothing, nor does the echo in the next one.
+        assert_eq!(told(&feedback(Word::Repaired, 45, None), &judgement(5, 6)).len(), 1);
+    }
+
+    #[test]
+    fn what_goes_on_after_a_repair_is_new() {
+        let told = told(&feedback(Word::Repaired, 45, None), &judgement(12, 12));
+        assert_eq!(told, [(0, 0, 12.0), (1, 50, 7.0)]);
+    }
+
+    #[test]
+    fn what_ends_while_ignored_is_not_told() {
+        let judgement = judgement(6, 6);
+        assert_eq!(told(&feedback(Word::Ignore, 30, None), &judgement).len(), 1);
+        assert_eq!(told(&feedback(Word::Snooze, 30, Some(60)), &judgement).len(), 1);
+        assert_eq!(told(&feedback(Word::Snooze, 30, Some(50)), &judgement).len(), 2);
+    }
+
+    #[test]
+    fn who_is_left_out_is_known() {
+        let (inventory, feedback, judgement) =
+            (inventory(), feedback(Word::Repaired, 600, None), judgement(6, 6));
+        let mut answers = Answers::new(&inventory, &feedback);
+        answers.counted(&[0, 1], &judgement);
+        assert_eq!((answers.over(), answers.ignored()), (vec!["b:sda"], vec![]));
+    }
+}

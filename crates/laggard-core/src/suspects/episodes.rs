@@ -1,0 +1,326 @@
+//! Times in which a component was unlike its peers.
+//! In: judged windows, as they come. Out: [`Episode`]s. Always: an episode has a window that called the component
+//! faulty; anomalous windows alone make none, but tell when it began and ended.
+
+use std::collections::BTreeMap;
+
+use crate::anomalies::Judgement;
+use crate::model::metric::Metric;
+use crate::model::time::{Span, Timestamp};
+use crate::windows::Window;
+
+/// A time in which one metric of a component was unlike its peers'.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Episode {
+    /// The index of the component in the inventory.
+    pub component: usize,
+    /// The index of its group.
+    pub group: usize,
+    /// Which metric.
+    pub metric: &'static Metric,
+    /// Since when.
+    pub begin: Timestamp,
+    /// Until when.
+    pub end: Timestamp,
+    /// The highest score of a window that called it faulty, as a multiple of its threshold.
+    pub peak: f64,
+    /// How many windows were anomalous, of those that are counted.
+    pub windows: usize,
+    /// How many more of the counted windows were anomalous than not, up to now, never below none.
+    pub persistence: f64,
+}
+
+/// Gathers episodes.
+#[derive(Debug, Default)]
+pub struct Tracker {
+    /// Windows of this length are counted; all, if none is said.
+    beat: Option<Span>,
+    tracks: BTreeMap<(usize, usize, &'static str), Track>,
+    /// When the groups were looked at, by metric.
+    looked: BTreeMap<(usize, &'static str), Looked>,
+}
+
+/// Times in which there was something to judge, in counted windows. Recordings pause, and a pause calms nobody.
+#[derive(Debug, Default)]
+struct Looked(Vec<(Timestamp, Timestamp)>);
+
+/// One metric of one component.
+#[derive(Debug)]
+struct Track {
+    metric: &'static Metric,
+    runs: Vec<Run>,
+    persistence: f64,
+}
+
+/// Windows of one length that were anomalous one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    length: Span,
+    begin: Timestamp,
+    end: Timestamp,
+    windows: usize,
+    peak: f64,
+    /// The part in which the component was called faulty.
+    faulty: Option<(Timestamp, Timestamp)>,
+}
+
+/// A run goes on over one window that is not anomalous.
+const PAUSE_WINDOWS: i64 = 1;
+/// Episodes no further apart are one: trouble comes and goes.
+const PAUSE: Span = Span::from_seconds(1800);
+
+impl Tracker {
+    /// Counts windows of that length, where there are several.
+    pub fn new(beat: Option<Span>) -> Tracker {
+        Tracker { beat, tracks: BTreeMap::new(), looked: BTreeMap::new() }
+    }
+
+    /// Takes what a method says of a group: its number, its members, and one metric's windows.
+    pub fn take(&mut self, group: usize, members: &[usize], judgement: &Judgement) {
+        for judged in &judgement.windows {
+            let is_counted = self.beat.is_none_or(|beat| beat == judged.window.length);
+            if is_counted {
+                self.looked.entry((group, judgement.metric.name)).or_default().take(judged.window);
+            }
+            for (&component, verdict) in members.iter().zip(&judged.verdicts) {
+                let key = (component, group, judgement.metric.name);
+                if !verdict.is_anomalous && !verdict.is_faulty {
+                    if is_counted && let Some(track) = self.tracks.get_mut(&key) {
+                        track.count(is_counted, -1.0);
+                    }
+                    continue;
+                }
+                let track = self.tracks.entry(key).or_insert_with(|| Track::new(judgement.metric));
+                track.count(is_counted, 1.0);
+                let threshold = f64::from(verdict.threshold).max(f64::MIN_POSITIVE);
+                track.anomalous(judged.window, f64::from(verdict.score) / threshold, verdict.is_faulty);
+            }
+        }
+    }
+
+    /// The highest multiple of the threshold that a metric of a component had within a time, and in how many of the
+    /// counted windows it was anomalous. Nothing if in none.
+    pub fn peak(
+        &self,
+        component: usize,
+        metric: &str,
+        begin: Timestamp,
+        end: Timestamp,
+    ) -> Option<(f64, usize)> {
+        let of_component = self.tracks.range((component, 0, "")..(component + 1, 0, ""));
+        let tracks = of_component.filter(|((_, _, m), _)| *m == metric);
+        let runs = tracks.flat_map(|(_, track)| &track.runs);
+        let within: Vec<&Run> = runs.filter(|run| run.begin < end && begin < run.end).collect();
+        let peak = within.iter().map(|run| run.peak).max_by(f64::total_cmp)?;
+        let counted = within.iter().filter(|run| self.beat.is_none_or(|beat| beat == run.length));
+        Some((peak, counted.map(|run| run.windows).sum::<usize>().max(1)))
+    }
+
+    /// The metrics in which a component was ever anomalous.
+    pub fn metrics(&self, component: usize) -> Vec<&'static Metric> {
+        let range = (component, 0, "")..(component + 1, 0, "");
+        let mut metrics: Vec<&'static Metric> =
+            self.tracks.range(range).map(|(_, track)| track.metric).collect();
+        metrics.dedup_by_key(|metric| metric.name);
+        metrics
+    }
+
+    /// All episodes, by component and time.
+    pub fn episodes(&self) -> Vec<Episode> {
+        let never = Looked::default();
+        let of_track = |((component, group, metric), track): (&(usize, usize, &'static str), &Track)| {
+            let looked = self.looked.get(&(*group, *metric)).unwrap_or(&never);
+            track.episodes(*component, *group, self.beat, looked)
+        };
+        self.tracks.iter().flat_map(of_track).collect()
+    }
+}
+
+impl Track {
+    fn new(metric: &'static Metric) -> Track {
+        Track { metric, runs: Vec::new(), persistence: 0.0 }
+    }
+
+    fn count(&mut self, is_counted: bool, one: f64) {
+        if is_counted {
+            self.persistence = (self.persistence + one).max(0.0);
+        }
+    }
+
+    fn anomalous(&mut self, window: Window, score: f64, is_faulty: bool) {
+        let faulty = is_faulty.then_some((window.start, window.end()));
+        let open = self.runs.iter_mut().rev().find(|run| run.length == window.length);
+        match open.filter(|run| window.start - run.end <= run.length * PAUSE_WINDOWS) {
+            Some(run) => {
+                run.end = run.end.max(window.end());
+                run.windows += 1;
+                run.peak = run.peak.max(score);
+                run.faulty = joined(run.faulty, faulty);
+            }
+            None => self.runs.push(Run {
+                length: window.length,
+                begin: window.start,
+                end: window.end(),
+                windows: 1,
+                peak: score,
+                faulty,
+            }),
+        }
+    }
+
+    fn episodes(&self, component: usize, group: usize, beat: Option<Span>, looked: &Looked) -> Vec<Episode> {
+        let mut spans: Vec<(Timestamp, Timestamp, f64)> = self
+            .runs
+            .iter()
+            .filter_map(|run| run.faulty.map(|(begin, end)| (begin, end, run.peak)))
+            .collect();
+        spans.sort_by_key(|span| (span.0, span.1));
+        let mut merged: Vec<(Timestamp, Timestamp, f64)> = Vec::new();
+        for (begin, end, peak) in spans {
+            match merged.last_mut() {
+                Some(last) if looked.between(last.1, begin) <= PAUSE => {
+                    *last = (last.0, last.1.max(end), last.2.max(peak))
+                }
+                _ => merged.push((begin, end, peak)),
+            }
+        }
+        merged.into_iter().map(|span| self.episode((component, group), beat, looked, span)).collect()
+    }
+
+    fn episode(
+        &self,
+        (component, group): (usize, usize),
+        beat: Option<Span>,
+        looked: &Looked,
+        (begin, end, peak): (Timestamp, Timestamp, f64),
+    ) -> Episode {
+        let (begin, end) = self.sharpened(begin, end, beat, looked);
+        let is_counted = |run: &&Run| beat.is_none_or(|beat| beat == run.length);
+        let counted = self.runs.iter().filter(is_counted).filter(|run| run.begin < end && begin < run.end);
+        Episode {
+            component,
+            group,
+            metric: self.metric,
+            begin,
+            end,
+            peak,
+            windows: counted.map(|run| run.windows).sum::<usize>().max(1),
+            persistence: self.persistence,
+        }
+    }
+
+    /// The part of a time that has the most anomalous windows of the counted length for the fewest others. A mild limp
+    /// shows in some of them only, so a calm one takes off less than an anomalous one adds.
+    fn sharpened(
+        &self,
+        begin: Timestamp,
+        end: Timestamp,
+        beat: Option<Span>,
+        looked: &Looked,
+    ) -> (Timestamp, Timestamp) {
+        const CALM: f64 = 0.25;
+        let mut runs: Vec<&Run> = self.runs.iter().filter(|run| run.begin < end && begin < run.end).collect();
+        let Some(length) = beat.or(runs.iter().map(|run| run.length).min()) else { return (begin, end) };
+        runs.retain(|run| run.length == length);
+        runs.sort_by_key(|run| run.begin);
+        let (mut best, mut sum, mut since) = (None, 0.0, begin);
+        let mut until = begin;
+        for run in runs {
+            let calm = looked.between(until, run.begin).micros() as f64 / length.micros() as f64;
+            sum -= CALM * calm;
+            if sum <= 0.0 {
+                (sum, since) = (0.0, run.begin);
+            }
+            sum += run.windows as f64;
+            until = run.end;
+            if best.is_none_or(|(most, _, _)| sum > most) {
+                best = Some((sum, since, until));
+            }
+        }
+        best.map_or((begin, end), |(_, since, until)| (since.max(begin - length), until.min(end + length)))
+    }
+}
+
+impl Looked {
+    /// Windows come in the order of their ends.
+    fn take(&mut self, window: Window) {
+        match self.0.last_mut() {
+            Some(last) if window.start <= last.1 => {
+                *last = (last.0.min(window.start), last.1.max(window.end()))
+            }
+            _ => self.0.push((window.start, window.end())),
+        }
+    }
+
+    /// How much of a time was looked at.
+    fn between(&self, begin: Timestamp, end: Timestamp) -> Span {
+        let first = self.0.partition_point(|(_, until)| *until <= begin);
+        let overlap =
+            |(since, until): &(Timestamp, Timestamp)| (*until.min(&end) - *since.max(&begin)).micros();
+        let overlaps = self.0[first..].iter().take_while(|(since, _)| *since < end).map(overlap);
+        Span::from_micros(overlaps.map(|micros| micros.max(0)).sum())
+    }
+}
+
+fn joined(
+    one: Option<(Timestamp, Timestamp)>,
+    other: Option<(Timestamp, Timestamp)>,
+) -> Option<(Timestamp, Timestamp)> {
+    match (one, other) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anomalies::{JudgedWindow, Verdict};
+
+    const MINUTE: Span = Span::from_seconds(60);
+
+    fn judged(start_minute: i64, minutes: i64, score: f32, is_faulty: bool) -> JudgedWindow {
+        let window = Window { start: Timestamp::from_seconds(60 * start_minute), length: MINUTE * minutes };
+        let verdict = Verdict { score, threshold: 1.5, is_anomalous: score > 1.5, is_faulty };
+        JudgedWindow { window, verdicts: vec![verdict] }
+    }
+
+    fn episodes(windows: Vec<JudgedWindow>) -> Vec<(i64, i64, f64)> {
+        let mut tracker = Tracker::new(Some(MINUTE * 5));
+        let metric = Metric::named("await").unwrap();
+        tracker.take(0, &[7], &Judgement { metric, windows });
+        let minute = |t: Timestamp| t.micros() / 60_000_000;
+        tracker.episodes().iter().map(|e| (minute(e.begin), minute(e.end), e.persistence)).collect()
+    }
+
+    #[test]
+    fn anomalous_windows_alone_are_no_episode() {
+        assert_eq!(episodes((0..10).map(|n| judged(n * 5, 5, 3.0, false)).collect()), []);
+    }
+
+    #[test]
+    fn an_hour_that_is_called_faulty_begins_where_its_minutes_do() {
+        let mut windows: Vec<JudgedWindow> =
+            (0..12).map(|n| judged(n * 5, 5, if n < 8 { 0.1 } else { 3.0 }, false)).collect();
+        windows.push(judged(0, 60, 1.8, true));
+        assert_eq!(episodes(windows), [(40, 60, 4.0)]);
+    }
+
+    /// An hour of which the minutes say the same.
+    fn hour(number: i64, score: f32) -> Vec<JudgedWindow> {
+        let minutes = (0..12).map(|n| judged(60 * number + 5 * n, 5, score, false));
+        minutes.chain([judged(60 * number, 60, score, score > 1.5)]).collect()
+    }
+
+    #[test]
+    fn what_comes_back_after_hours_is_another_episode() {
+        let windows = [hour(0, 2.0), hour(1, 0.0), hour(2, 0.0), hour(3, 2.0)].concat();
+        assert_eq!(episodes(windows).len(), 2);
+    }
+
+    #[test]
+    fn what_comes_back_after_a_pause_of_the_recording_has_never_gone() {
+        let windows = [hour(0, 2.0), hour(24, 2.0), hour(25, 2.0)].concat();
+        assert_eq!(episodes(windows), [(0, 26 * 60, 36.0)]);
+    }
+}

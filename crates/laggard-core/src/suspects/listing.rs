@@ -1,0 +1,219 @@
+//! Hourly lists of all groups of a recording, with what operators said applied at its time.
+//! In: [`Examined`] groups, as they come. Out: [`HourLists`]. Always: a component that is anomalous in one metric is
+//! anomalous; a repaired one begins at none; an ignored one has no place while it is.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::feedback::Feedback;
+use super::ranked::{HourList, HourLists, Ranking};
+use crate::anomalies::{JudgedWindow, Judgement};
+use crate::examination::Examined;
+use crate::model::cluster::{Inventory, PeerGroup};
+use crate::model::time::{Span, Timestamp};
+
+/// Follows all groups of a recording.
+#[derive(Debug)]
+pub struct Listing<'a> {
+    inventory: &'a Inventory,
+    feedback: &'a Feedback,
+    ranking: Ranking,
+    /// By the group's index in the inventory.
+    groups: BTreeMap<usize, Followed>,
+    /// Components that feedback may hide, by name.
+    hidden: HashMap<&'a str, usize>,
+    /// Windows of this length are counted; all, if none is said.
+    beat: Option<Span>,
+    top: usize,
+}
+
+#[derive(Debug)]
+struct Followed {
+    number: usize,
+    /// Repairs that are still to come.
+    repairs: VecDeque<(Timestamp, Arc<str>)>,
+}
+
+const HOUR: Span = Span::from_seconds(3600);
+
+impl<'a> Listing<'a> {
+    /// Lists the first `top` of each hour. Groups are numbered from 1 in the order in which they are added.
+    pub fn new(
+        inventory: &'a Inventory,
+        feedback: &'a Feedback,
+        beat: Option<Span>,
+        top: usize,
+    ) -> Listing<'a> {
+        let components = inventory.components.iter().enumerate();
+        let hidden: HashMap<&str, usize> = components
+            .filter(|(_, component)| feedback.is_ever_ignored(component))
+            .map(|(index, component)| (component.name.as_str(), index))
+            .collect();
+        // Those that are hidden later must not push others off the list.
+        let ranking = Ranking::new(top.saturating_add(hidden.len()));
+        Listing { inventory, feedback, ranking, groups: BTreeMap::new(), hidden, beat, top }
+    }
+
+    /// Takes one more group, by its index in the inventory; gives the number it is listed by.
+    pub fn add_group(&mut self, index: usize, group: &PeerGroup) -> usize {
+        let component = |&member: &usize| &self.inventory.components[member];
+        let members: Vec<Arc<str>> =
+            group.members.iter().map(|m| component(m).name.as_str().into()).collect();
+        let of_member = |(member, name): (&usize, &Arc<str>)| {
+            let repairs = self.feedback.repairs(component(member));
+            repairs.into_iter().map(|repair| (repair, name.clone())).collect::<Vec<_>>()
+        };
+        let mut repairs: Vec<_> = group.members.iter().zip(&members).flat_map(of_member).collect();
+        repairs.sort();
+        let shown = self.groups.len() + 1;
+        let number = self.ranking.add_group(&shown.to_string(), members);
+        self.groups.insert(index, Followed { number, repairs: repairs.into() });
+        shown
+    }
+
+    /// Takes what a method says of a group.
+    pub fn take(&mut self, examined: &Examined) {
+        let Some(Followed { number, repairs }) = self.groups.get_mut(&examined.group) else { return };
+        let windows = together(&examined.judgements, self.beat);
+        let mut rest = &windows[..];
+        while let Some((time, _)) = repairs.front() {
+            let (before, after) = rest.split_at(rest.partition_point(|judged| judged.window.end() <= *time));
+            self.ranking.take(*number, before);
+            rest = after;
+            if rest.is_empty() {
+                return;
+            }
+            if let Some((_, component)) = repairs.pop_front() {
+                self.ranking.repaired(&component);
+            }
+        }
+        self.ranking.take(*number, rest);
+    }
+
+    /// The lists of all hours so far.
+    pub fn lists(&self) -> HourLists {
+        let HourLists(mut lists) = self.ranking.lists();
+        lists.iter_mut().for_each(|list| self.leave_out(list));
+        HourLists(lists)
+    }
+
+    /// A list is as things stand at the end of its hour; so is who is ignored.
+    fn leave_out(&self, list: &mut HourList) {
+        let last = list.hour + HOUR - Span::from_micros(1);
+        let is_hidden = |name: &str| {
+            let component = self.hidden.get(name).map(|&index| &self.inventory.components[index]);
+            component.is_some_and(|component| self.feedback.is_ignored(component, last))
+        };
+        list.places.retain(|place| !is_hidden(&place.component));
+        list.places.truncate(self.top);
+    }
+}
+
+/// The windows of all metrics, in the order of their ends: anomalous in one is anomalous.
+fn together(judgements: &[Judgement], beat: Option<Span>) -> Vec<JudgedWindow> {
+    let mut windows: BTreeMap<(Timestamp, Timestamp), JudgedWindow> = BTreeMap::new();
+    let judged = judgements.iter().flat_map(|judgement| &judgement.windows);
+    for judged in judged.filter(|judged| beat.is_none_or(|beat| beat == judged.window.length)) {
+        let key = (judged.window.end(), judged.window.start);
+        windows.entry(key).and_modify(|known| join(known, judged)).or_insert_with(|| judged.clone());
+    }
+    windows.into_values().collect()
+}
+
+fn join(known: &mut JudgedWindow, other: &JudgedWindow) {
+    for (verdict, other) in known.verdicts.iter_mut().zip(&other.verdicts) {
+        verdict.is_anomalous |= other.is_anomalous;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anomalies::Verdict;
+    use crate::model::cluster::{ClusterFile, Recorded};
+    use crate::model::component::Kind;
+    use crate::model::metric::Metric;
+    use crate::suspects::feedback::{Event, Word};
+    use crate::windows::Window;
+
+    fn at(minute: i64) -> Timestamp {
+        "2011-04-17".parse::<Timestamp>().unwrap() + Span::from_seconds(60 * minute)
+    }
+
+    fn inventory() -> Inventory {
+        let disk =
+            |host: &str| Recorded { name: format!("{host}:sda"), kind: Kind::ATTACHMENT, host: host.into() };
+        Inventory::new(&ClusterFile::default(), &["a", "b", "c"].map(disk))
+    }
+
+    /// Windows of 15 minutes, ending every 7.5; who is anomalous in which.
+    fn judgement(metric: &str, first: i64, count: i64, who: [bool; 3]) -> Judgement {
+        let verdict = |is_anomalous| Verdict { score: 1.0, threshold: 0.5, is_anomalous, is_faulty: false };
+        let length = Span::from_seconds(900);
+        let window = |n: i64| Window { start: at(0) + Span::from_seconds(450 * (n + 1)) - length, length };
+        let judged = |n| JudgedWindow { window: window(n), verdicts: who.map(verdict).to_vec() };
+        let windows = (first..first + count).map(judged).collect();
+        Judgement { metric: Metric::named(metric).unwrap(), windows }
+    }
+
+    fn lists(feedback: &Feedback, top: usize) -> String {
+        let inventory = inventory();
+        let mut listing = Listing::new(&inventory, feedback, None, top);
+        assert_eq!(listing.add_group(0, &inventory.groups[0]), 1);
+        for first in [0, 8, 16] {
+            let one = judgement("await", first, 8, [true, false, false]);
+            let other = judgement("tps", first, 8, [true, first > 0, first == 16]);
+            listing.take(&Examined { group: 0, judgements: vec![one, other] });
+        }
+        listing.lists().to_string()
+    }
+
+    fn said(word: Word, component: &str, from: Option<i64>, until: Option<i64>) -> Event {
+        let (component, note, noted) = (component.to_owned(), String::new(), at(0));
+        Event { word, component, at: from.map(at), until: until.map(at), note, noted }
+    }
+
+    #[test]
+    fn anomalous_in_one_metric_is_anomalous_once() {
+        insta::assert_snapshot!(lists(&Feedback::default(), 3), @r"
+        Date.Hour:   Value PG:LUN-server
+        20110417.00:     8 1:a:sda
+        20110417.01:    16 1:a:sda     8 1:b:sda
+        20110417.02:    24 1:a:sda    16 1:b:sda     8 1:c:sda
+        ");
+    }
+
+    #[test]
+    fn a_repaired_component_begins_again_at_its_time() {
+        let feedback = Feedback { events: vec![said(Word::Repaired, "a:sda", Some(90), None)] };
+        insta::assert_snapshot!(lists(&feedback, 3), @r"
+        Date.Hour:   Value PG:LUN-server
+        20110417.00:     8 1:a:sda
+        20110417.01:     8 1:b:sda     4 1:a:sda
+        20110417.02:    16 1:b:sda    12 1:a:sda     8 1:c:sda
+        ");
+    }
+
+    #[test]
+    fn ignored_ones_make_room_for_others_while_they_are() {
+        let events =
+            vec![said(Word::Snooze, "a", Some(70), Some(130)), said(Word::Ignore, "b:sda", Some(121), None)];
+        insta::assert_snapshot!(lists(&Feedback { events }, 1), @r"
+        Date.Hour:   Value PG:LUN-server
+        20110417.00:     8 1:a:sda
+        20110417.01:     8 1:b:sda
+        20110417.02:    24 1:a:sda
+        ");
+    }
+
+    #[test]
+    fn what_is_ignored_always_was_never_there() {
+        let events = vec![said(Word::Ignore, "a:sda", None, None), said(Word::Ignore, "b", None, None)];
+        insta::assert_snapshot!(lists(&Feedback { events }, 1), @r"
+        Date.Hour:   Value PG:LUN-server
+        20110417.00:
+        20110417.01:
+        20110417.02:     8 1:c:sda
+        ");
+    }
+}

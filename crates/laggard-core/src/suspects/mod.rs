@@ -1,0 +1,12 @@
+//! From anomalies to those who are to blame.
+//! In: [`crate::anomalies::Judgement`]s. Out: lists of suspects. Always: the order of the components changes no list.
+
+pub mod blame;
+pub mod episodes;
+pub mod persistence;
+pub mod ranked;
+
+pub mod answers;
+pub mod feedback;
+pub mod listing;
+pub mod notebook;

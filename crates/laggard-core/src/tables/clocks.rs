@@ -1,0 +1,94 @@
+//! Hosts whose clocks may be apart.
+//! In: when each host was recorded. Out: those that were recorded at another time than most. Always: a host that only
+//! began later, or only ended earlier, is none of them: it was down, or came later.
+
+use crate::model::time::{Span, Timestamp};
+
+/// When a host was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Presence<'a> {
+    /// Which host.
+    pub host: &'a str,
+    /// Its first sample.
+    pub first: Timestamp,
+    /// Its last one.
+    pub last: Timestamp,
+}
+
+/// A host that was recorded at another time than most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Apart<'a> {
+    /// Which host.
+    pub host: &'a str,
+    /// How much later; less than nothing: earlier.
+    pub by: Span,
+}
+
+/// Of two hosts nobody can say whose clock is wrong.
+const FEWEST_HOSTS: usize = 3;
+/// Recorders that are started one after the other by a script are not apart.
+const TOLERATED: Span = Span::from_seconds(10);
+/// Nor is a recording that misses a few samples at its ends.
+const STEPS_TOLERATED: i64 = 3;
+
+/// Hosts that begin and end later than most by the same time, or earlier; and those that have no time in common with
+/// most. `step` is the distance of samples.
+pub fn apart<'a>(hosts: &[Presence<'a>], step: Span) -> Vec<Apart<'a>> {
+    if hosts.len() < FEWEST_HOSTS {
+        return Vec::new();
+    }
+    let first = median(hosts.iter().map(|host| host.first));
+    let last = median(hosts.iter().map(|host| host.last));
+    let tolerated = TOLERATED.max(step * STEPS_TOLERATED).micros();
+    let by = |host: &Presence| {
+        let (begin, end) = ((host.first - first).micros(), (host.last - last).micros());
+        let is_shifted = begin.signum() == end.signum()
+            && begin.abs().min(end.abs()) > tolerated
+            && begin.abs_diff(end) <= tolerated.unsigned_abs();
+        let is_elsewhen = host.first > last || host.last < first;
+        (is_shifted || is_elsewhen).then_some(Span::from_micros(begin))
+    };
+    hosts.iter().filter_map(|host| Some(Apart { host: host.host, by: by(host)? })).collect()
+}
+
+fn median(times: impl Iterator<Item = Timestamp>) -> Timestamp {
+    let mut times: Vec<Timestamp> = times.collect();
+    times.sort_unstable();
+    times[(times.len() - 1) / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+    /// Hosts recorded from and to so many seconds.
+    fn hosts(times: &[(i64, i64)]) -> Vec<(&'static str, i64)> {
+        let presence = |(&host, &(first, last)): (&&'static str, &(i64, i64))| Presence {
+            host,
+            first: Timestamp::from_seconds(first),
+            last: Timestamp::from_seconds(last),
+        };
+        let hosts: Vec<Presence> = NAMES.iter().zip(times).map(presence).collect();
+        apart(&hosts, Span::SECOND).iter().map(|apart| (apart.host, apart.by.micros() / 1_000_000)).collect()
+    }
+
+    #[test]
+    fn a_host_in_another_time_zone_is_apart() {
+        assert_eq!(hosts(&[(0, 600), (1, 601), (7200, 7801), (0, 599)]), [("c", 7200)]);
+        assert_eq!(hosts(&[(0, 600), (1, 601), (-40, 560), (0, 599)]), [("c", -40)]);
+    }
+
+    #[test]
+    fn a_host_that_has_no_time_in_common_with_the_others_is_apart() {
+        assert_eq!(hosts(&[(0, 600), (0, 600), (9000, 9010), (0, 600)]), [("c", 9000)]);
+    }
+
+    #[test]
+    fn hosts_that_come_late_or_go_early_are_not_apart() {
+        assert_eq!(hosts(&[(0, 600), (300, 600), (0, 200), (2, 603), (0, 600)]), []);
+        assert_eq!(hosts(&[(0, 600), (300, 900)]), []);
+        assert_eq!(hosts(&[]), []);
+    }
+}

@@ -1,0 +1,234 @@
+//! The default method.
+
+use laggard_core::anomalies::{JudgedWindow, Judgement};
+use laggard_core::methods::laggard::{Laggard, Settings};
+use laggard_core::model::time::Span;
+use proptest::prelude::*;
+
+use crate::support::{Samples, dice, faulty, healthy, judge, judge_all, judge_cut};
+
+const HOUR: usize = 240;
+const MINUTE: usize = 4;
+
+/// As a batch run sets it up: it knows how much there is to look at.
+fn method(len: usize) -> Laggard {
+    let span = Some(Span::from_seconds(15 * len as i64));
+    Laggard { settings: Settings { span, ..Settings::default() }, only: Vec::new() }
+}
+
+fn named(rows: &Samples) -> Vec<usize> {
+    faulty(&judge(&method(rows[0].len()), "await", rows))
+}
+
+fn slower(rows: &mut Samples, member: usize, from: usize, to: usize, factor: f64) {
+    rows[member][from..to].iter_mut().for_each(|value| *value *= factor);
+}
+
+/// The first sample after which somebody is called faulty, by a live system that does not know what will come.
+fn seconds_to_name(rows: &Samples, member: usize) -> Option<i64> {
+    let windows = judge(&Laggard::default(), "await", rows);
+    let ends = windows.iter().filter(|judged| judged.verdicts[member].is_faulty);
+    ends.map(|judged| judged.window.end().micros() / 1_000_000).min()
+}
+
+#[test]
+fn a_slow_member_is_the_only_one_named() {
+    let mut rows = healthy(12, 6 * HOUR, 1);
+    slower(&mut rows, 7, 2 * HOUR, 6 * HOUR, 2.0);
+    assert_eq!(named(&rows), [7]);
+}
+
+#[test]
+fn a_mild_limp_is_named_within_hours_and_a_terrible_stall_within_minutes() {
+    let mut mild = healthy(12, 6 * HOUR, 2);
+    slower(&mut mild, 3, 0, 6 * HOUR, 1.35);
+    let after = seconds_to_name(&mild, 3).expect("a limp is named");
+    assert!(after <= 6 * 3600, "{after} s");
+    let mut stalled = healthy(12, 30 * MINUTE, 3);
+    slower(&mut stalled, 3, 0, 30 * MINUTE, 40.0);
+    let after = seconds_to_name(&stalled, 3).expect("a stall is named");
+    assert!(after <= 300, "{after} s");
+}
+
+#[test]
+fn what_is_not_worth_a_persons_time_is_not_named() {
+    let mut rows = healthy(12, 24 * HOUR, 4);
+    slower(&mut rows, 3, 0, 24 * HOUR, 1.15);
+    assert_eq!(named(&rows), [0usize; 0]);
+}
+
+#[test]
+fn a_quarter_of_the_group_may_be_slow_at_once() {
+    let mut rows = healthy(12, 3 * HOUR, 5);
+    [2, 3, 11].iter().for_each(|member| slower(&mut rows, *member, 0, 3 * HOUR, 2.0));
+    assert_eq!(named(&rows), [2, 3, 11]);
+}
+
+#[test]
+fn one_that_is_slow_only_now_and_then_is_named() {
+    let mut rows = healthy(12, 6 * HOUR, 6);
+    let mut roll = dice(60);
+    rows[4].iter_mut().for_each(|value| *value *= if roll() < 0.3 { 8.0 } else { 1.0 });
+    assert_eq!(named(&rows), [4]);
+}
+
+#[test]
+fn one_that_is_now_slower_and_now_faster_is_not_slow() {
+    let mut rows = healthy(12, 6 * HOUR, 7);
+    let mut roll = dice(70);
+    rows[4].iter_mut().for_each(|value| *value *= if roll() < 0.5 { 2.0 } else { 0.5 });
+    assert_eq!(named(&rows), [0usize; 0]);
+}
+
+#[test]
+fn one_that_is_gone_or_idle_is_named_for_that() {
+    let mut gone = healthy(8, 6 * HOUR, 8);
+    gone[1][HOUR..5 * HOUR].fill(f64::NAN);
+    let mut idle = healthy(8, 6 * HOUR, 9);
+    idle[2][HOUR..5 * HOUR].fill(0.0);
+    for (rows, member, metric) in [(gone, 1, "absence"), (idle, 2, "idleness")] {
+        let judgements = judge_all(&method(6 * HOUR), &[("await", &rows)], &[]);
+        let mut by: Vec<&str> =
+            judgements.iter().filter(|j| faulty(&j.windows) == [member]).map(|j| j.metric.name).collect();
+        by.dedup();
+        assert_eq!(by, [metric]);
+        assert_eq!(faulty(judgements.iter().flat_map(|j| &j.windows)), [member]);
+    }
+}
+
+#[test]
+fn more_load_explains_more_latency() {
+    let load = healthy(12, 6 * HOUR, 10);
+    let mut skewed = load.clone();
+    let mut roll = dice(100);
+    for row in &mut skewed {
+        row.iter_mut().for_each(|value| *value *= (0.6 * (roll() - 0.5)).exp());
+    }
+    slower(&mut skewed, 5, 0, 6 * HOUR, 2.0);
+    // Latency that follows the load, at everybody.
+    let mut latency: Samples = skewed.iter().map(|row| row.iter().map(|load| 0.5 * load).collect()).collect();
+    let told = |latency: &Samples| {
+        let metrics = [("await", latency), ("throughput", &skewed)];
+        let judgements = judge_all(&method(6 * HOUR), &metrics, &[]);
+        faulty(judgements.iter().flat_map(|judgement| &judgement.windows))
+    };
+    assert_eq!(told(&latency), [0usize; 0], "twice the load, twice the latency");
+    slower(&mut latency, 9, 0, 6 * HOUR, 2.0);
+    assert_eq!(told(&latency), [9], "twice the latency at the same load");
+}
+
+#[test]
+fn where_there_are_fewer_than_three_nobody_is_judged() {
+    let mut rows = healthy(2, HOUR, 11);
+    slower(&mut rows, 1, 0, HOUR, 50.0);
+    assert_eq!(named(&rows), [0usize; 0]);
+    assert_eq!(named(&rows[..1].to_vec()), [0usize; 0]);
+}
+
+#[test]
+fn nothing_and_rubbish_do_no_harm() {
+    let rows = vec![vec![f64::NAN; 300]; 5];
+    assert_eq!(named(&rows), [0usize; 0]);
+    let rubbish = [f64::INFINITY, f64::NEG_INFINITY, -1.0, f64::MIN_POSITIVE, f64::MAX];
+    let rows = rubbish.map(|value| vec![value; 300]).to_vec();
+    let windows = judge(&method(300), "await", &rows);
+    assert!(!windows.is_empty());
+    assert!(judge_all(&method(0), &[("await", &vec![Vec::new(); 5])], &[]).is_empty());
+}
+
+#[test]
+fn in_a_healthy_fleet_nobody_is_named() {
+    let named: Vec<(u64, Vec<usize>)> =
+        (0..20).map(|seed| (seed, named(&healthy(24, 12 * HOUR, 1000 + seed)))).collect();
+    assert!(named.iter().all(|(_, named)| named.is_empty()), "{named:?}");
+}
+
+/// Groups with missing samples, ties, idle times and outliers, long enough for several windows.
+fn rough() -> impl Strategy<Value = Samples> {
+    let value =
+        prop_oneof![8 => 1.0..10.0, 1 => Just(0.0), 1 => Just(f64::NAN), 1 => 1.0..1e5, 1 => Just(3.0)];
+    let row = proptest::collection::vec(value, 150);
+    let limp = proptest::collection::vec(prop_oneof![3 => Just(1.0), 1 => 1.0..20.0], 9);
+    (proptest::collection::vec(row, 3..9), limp).prop_map(|(mut rows, limp)| {
+        rows.iter_mut().zip(limp).for_each(|(row, limp)| row.iter_mut().for_each(|value| *value *= limp));
+        rows
+    })
+}
+
+/// Whether two sets of windows say the same, but for the last digits that the order of additions decides.
+fn alike(one: &[JudgedWindow], other: &[JudgedWindow]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(one.len(), other.len());
+    for (one, other) in one.iter().zip(other) {
+        prop_assert_eq!(one.window, other.window);
+        for (a, b) in one.verdicts.iter().zip(&other.verdicts) {
+            prop_assert_eq!((a.is_anomalous, a.is_faulty), (b.is_anomalous, b.is_faulty));
+            let is_close = (a.score - b.score).abs() <= 1e-4 * (1.0 + a.score.abs());
+            prop_assert!(is_close || a.score.is_nan() && b.score.is_nan(), "{} {}", a.score, b.score);
+        }
+    }
+    Ok(())
+}
+
+fn both<'a>(rows: &'a Samples, loads: &'a Samples) -> [(&'static str, &'a Samples); 2] {
+    [("await", rows), ("throughput", loads)]
+}
+
+fn windows(judgements: Vec<Judgement>) -> Vec<JudgedWindow> {
+    judgements.into_iter().flat_map(|judgement| judgement.windows).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn the_order_of_the_members_changes_no_verdict(rows in rough(), turn in 0usize..9) {
+        let turn = turn % rows.len();
+        let mut turned = rows.clone();
+        turned.rotate_left(turn);
+        let loads = |rows: &Samples| -> Samples {
+            rows.iter().map(|row| row.iter().map(|value| 1000.0 * value.sqrt()).collect()).collect()
+        };
+        let method = method(150);
+        let straight = windows(judge_all(&method, &both(&rows, &loads(&rows)), &[]));
+        let mut back = windows(judge_all(&method, &both(&turned, &loads(&turned)), &[]));
+        back.iter_mut().for_each(|judged| judged.verdicts.rotate_right(turn));
+        alike(&straight, &back)?;
+    }
+
+    #[test]
+    fn the_unit_changes_no_verdict(rows in rough(), factor in 1e-3..1e3) {
+        let scaled: Samples = rows.iter().map(|row| row.iter().map(|value| value * factor).collect()).collect();
+        let method = method(150);
+        alike(&judge(&method, "await", &rows), &judge(&method, "await", &scaled))?;
+    }
+
+    #[test]
+    fn cutting_a_recording_changes_no_verdict(
+        rows in rough(), cuts in proptest::collection::vec(1usize..149, 0..5),
+    ) {
+        let method = method(150);
+        let by_metric = |mut judgements: Vec<Judgement>| {
+            judgements.sort_by_key(|judgement| judgement.metric.name);
+            windows(judgements)
+        };
+        let whole = by_metric(judge_all(&method, &[("await", &rows)], &[]));
+        prop_assert!(!whole.is_empty());
+        let cut = by_metric(judge_all(&method, &[("await", &rows)], &cuts));
+        prop_assert_eq!(format!("{whole:?}"), format!("{cut:?}"));
+        prop_assert!(!judge_cut(&method, "await", &rows, &cuts).is_empty());
+    }
+
+    #[test]
+    fn one_more_healthy_peer_makes_no_new_suspect(
+        seed in 0u64..1 << 32, members in 4usize..16, slow in 0usize..16, factor in 1.0f64..6.0,
+    ) {
+        let mut rows = healthy(members + 1, 2 * HOUR, seed);
+        let slow = slow % members;
+        slower(&mut rows, slow, 0, 2 * HOUR, factor);
+        let with_peer = named(&rows);
+        rows.pop();
+        let before = named(&rows);
+        prop_assert!(with_peer.iter().all(|member| before.contains(member) || *member == slow),
+            "{before:?} {with_peer:?}");
+    }
+}

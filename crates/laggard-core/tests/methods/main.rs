@@ -1,0 +1,5 @@
+//! The methods, from tables to verdicts.
+
+mod default;
+mod papers;
+mod support;

@@ -1,0 +1,93 @@
+//! Peer groups with a known story.
+
+use std::sync::Arc;
+
+use laggard_core::anomalies::{JudgedWindow, Judgement};
+use laggard_core::methods::{Method, Peers};
+use laggard_core::model::component::Kind;
+use laggard_core::model::metric::Metric;
+use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::tables::Table;
+use laggard_core::tables::grid::Grid;
+
+/// Rows of samples, one for each member.
+pub type Samples = Vec<Vec<f64>>;
+
+/// The distance of samples.
+pub const STEP: Span = Span::from_seconds(15);
+
+/// Numbers that repeat from run to run, between 0 and 1.
+pub fn dice(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Members that share a load, each with its own noise.
+pub fn healthy(members: usize, len: usize, seed: u64) -> Samples {
+    let mut roll = dice(seed);
+    let load: Vec<f64> = (0..len).map(|k| 5.0 + 3.0 * (k as f64 / 37.0).sin() + roll()).collect();
+    (0..members).map(|_| load.iter().map(|load| load * (0.8 + 0.4 * roll())).collect()).collect()
+}
+
+/// A group of that many.
+pub fn peers(members: usize, kind: Kind) -> Peers {
+    let members = (0..members).map(|number| Arc::from(format!("c{number}"))).collect();
+    Peers { group: "all".into(), kind, members }
+}
+
+/// Samples `from..to` of all members.
+pub fn table(metric: &str, rows: &Samples, from: usize, to: usize) -> Table {
+    let start = Timestamp::from_seconds(STEP.micros() / 1_000_000 * from as i64);
+    let grid = Grid { start, step: STEP, len: to - from };
+    let mut table = Table::new(Metric::named(metric).expect("a registered metric"), grid);
+    for (number, row) in rows.iter().enumerate() {
+        table.components.push(format!("c{number}").into());
+        table.values.extend_from_slice(&row[from..to]);
+    }
+    table
+}
+
+/// What a method says of one metric of attachments that come in one stretch.
+pub fn judge(method: &dyn Method, metric: &str, rows: &Samples) -> Vec<JudgedWindow> {
+    judge_cut(method, metric, rows, &[])
+}
+
+/// The same, in several stretches.
+pub fn judge_cut(method: &dyn Method, metric: &str, rows: &Samples, cuts: &[usize]) -> Vec<JudgedWindow> {
+    judge_all(method, &[(metric, rows)], cuts).into_iter().flat_map(|judgement| judgement.windows).collect()
+}
+
+/// What a method says of several metrics.
+pub fn judge_all(method: &dyn Method, metrics: &[(&str, &Samples)], cuts: &[usize]) -> Vec<Judgement> {
+    let rows = metrics[0].1;
+    let mut detector = method.watch(&peers(rows.len(), Kind::ATTACHMENT));
+    let mut cuts = [cuts, &[0, rows[0].len()]].concat();
+    cuts.sort_unstable();
+    let stretch =
+        |from, to| metrics.iter().map(|(name, rows)| table(name, rows, from, to)).collect::<Vec<_>>();
+    let mut judgements: Vec<Judgement> =
+        cuts.windows(2).flat_map(|c| detector.judge(&stretch(c[0], c[1]))).collect();
+    judgements.extend(detector.finish());
+    judgements
+}
+
+/// Who was faulty in any window.
+pub fn faulty<'a>(windows: impl IntoIterator<Item = &'a JudgedWindow>) -> Vec<usize> {
+    let faulty = |judged: &JudgedWindow| -> Vec<usize> {
+        (0..judged.verdicts.len()).filter(|member| judged.verdicts[*member].is_faulty).collect()
+    };
+    let mut all: Vec<usize> = windows.into_iter().flat_map(faulty).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// NaN equals NaN here.
+pub fn told(windows: &[JudgedWindow]) -> String {
+    format!("{windows:?}")
+}

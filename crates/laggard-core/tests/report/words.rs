@@ -1,0 +1,49 @@
+//! The sentences that all renderings share.
+
+use laggard_core::diagnosis::cause::Cause;
+use laggard_core::report::Suspect;
+use laggard_core::report::words::{certainty, how_bad};
+
+use crate::sample;
+
+fn suspect() -> Suspect {
+    sample::one_suspect().suspects.remove(0)
+}
+
+#[test]
+fn the_metric_chooses_the_word() {
+    let mut slow = suspect();
+    assert_eq!(how_bad(&slow), "4.1 times slower than its 11 peers");
+    slow.evidence[0].metric = "%util";
+    slow.peer_count = 0;
+    assert_eq!(how_bad(&slow), "4.1 times busier than its peers");
+    slow.evidence.clear();
+    assert_eq!(how_bad(&slow), "4.1 times worse than its peers");
+}
+
+#[test]
+fn a_silent_component_has_no_ratio() {
+    let mut lost = suspect();
+    (lost.cause, lost.evidence[0].value, lost.severity) = (Cause::LostAttachment, None, f64::INFINITY);
+    assert_eq!(how_bad(&lost), "silent while its 11 peers are at work");
+}
+
+#[test]
+fn a_ratio_that_says_nothing_is_left_out() {
+    let mut jittery = suspect();
+    for severity in [f64::NAN, 1.0, 0.2] {
+        jittery.severity = severity;
+        assert_eq!(how_bad(&jittery), "unlike its 11 peers");
+    }
+    jittery.severity = f64::INFINITY;
+    assert_eq!(how_bad(&jittery), "slower beyond measure compared with its 11 peers");
+}
+
+#[test]
+fn no_suspects_is_only_as_sure_as_the_look() {
+    assert_eq!(certainty(&sample::nobody()).len(), 2);
+    assert!(certainty(&sample::only_warnings())[0].contains("says nothing"));
+    let mut hasty = sample::nobody();
+    hasty.to = hasty.from.map(|from| from + laggard_core::model::time::Span::from_seconds(300));
+    assert!(certainty(&hasty)[1].contains("Only 5\u{a0}min were looked at"));
+}

@@ -1,0 +1,79 @@
+//! From values to the numbers of bins.
+
+use crate::HIGHEST_BIN;
+use crate::machine::kernel;
+
+/// Bins of equal width.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Where the first bin begins.
+    pub low: f64,
+    /// How wide a bin is; 0 where all values are equal.
+    pub width: f64,
+    /// How many there are. What is missing has this number: one past the last.
+    pub count: u16,
+}
+
+/// Sums of the same numbers, or of fewer of them, differ by less than this in relation.
+const ROUNDING: f64 = 1e-12;
+
+impl Scale {
+    /// `count` bins from the lowest value to the highest. Values that differ by no more than rounding share one.
+    pub fn new(low: f64, high: f64, count: u16) -> Scale {
+        let is_spread = high - low > ROUNDING * low.abs().max(high.abs());
+        let count = if is_spread { count.clamp(1, HIGHEST_BIN) } else { 1 };
+        Scale { low, width: (high - low) / f64::from(count), count }
+    }
+
+    /// The bin of one value. Values past the ends belong to the outermost bins.
+    #[inline]
+    pub fn number(&self, value: f64) -> u16 {
+        let exact = (value - self.low) / self.width;
+        if value.is_nan() { self.count } else { (exact as u16).min(self.count - 1) }
+    }
+}
+
+kernel! {
+    /// The number of each value's bin.
+    pub fn number(values: &[f64], scale: Scale, numbers: &mut [u16]) = plain | wide;
+}
+
+fn plain(values: &[f64], scale: Scale, numbers: &mut [u16]) {
+    assert_eq!(values.len(), numbers.len(), "a number for each value");
+    numbers.iter_mut().zip(values).for_each(|(number, value)| *number = scale.number(*value));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn wide(values: &[f64], scale: Scale, numbers: &mut [u16]) {
+    use std::arch::x86_64::{
+        _mm_min_epu32, _mm_packus_epi32, _mm_set1_epi32, _mm_storeu_si128, _mm256_cvttpd_epi32,
+        _mm256_div_pd, _mm256_max_pd, _mm256_min_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_sub_pd,
+    };
+
+    use crate::machine::wide::load_four;
+
+    if values.len() < 8 || !scale.width.is_finite() {
+        return plain(values, scale, numbers);
+    }
+    assert_eq!(values.len(), numbers.len(), "a number for each value");
+    // Where all values are equal, none is above the lowest, and any width will do.
+    let width = _mm256_set1_pd(if scale.width > 0.0 { scale.width } else { 1.0 });
+    let (low, last) = (_mm256_set1_pd(scale.low), _mm256_set1_pd(f64::from(scale.count - 1)));
+    let missing = _mm_set1_epi32(i32::from(scale.count));
+    for start in (0..values.len()).step_by(8) {
+        // The last eight overlap those before.
+        let start = start.min(values.len() - 8);
+        let (fours, _) = values[start..][..8].as_chunks::<4>();
+        let [one, other] = [0, 1].map(|half| {
+            // NaN stays: of two the second one is taken, where either is NaN.
+            let above = _mm256_max_pd(_mm256_setzero_pd(), _mm256_sub_pd(load_four(&fours[half]), low));
+            let exact = _mm256_min_pd(last, _mm256_div_pd(above, width));
+            // What is missing comes out of the conversion as a number above all others.
+            _mm_min_epu32(_mm256_cvttpd_epi32(exact), missing)
+        });
+        let eight = &mut numbers[start..][..8];
+        // SAFETY: eight numbers of 16 bits are as long as the register; it need not be aligned.
+        unsafe { _mm_storeu_si128(eight.as_mut_ptr().cast(), _mm_packus_epi32(one, other)) };
+    }
+}

@@ -1,0 +1,273 @@
+//! Sixteen components side by side: distances of one to many.
+//!
+//! A block holds one row of sixteen bins for each position; the bins of one component stand below each other.
+
+use crate::HIGHEST_BIN;
+use crate::machine::kernel;
+
+/// Components in a block.
+pub const LANES: usize = 16;
+
+/// One bin of each component of a block.
+pub type Lanes = [u16; LANES];
+
+/// Components that are compared with all others at the same time.
+pub const ASKED: usize = 4;
+
+/// What is asked of [`exceed`].
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// How many components the blocks hold; the last block may be part empty.
+    pub members: usize,
+    /// The distance that must be exceeded, for each component that is asked for.
+    pub limits: [u32; ASKED],
+    /// By how many.
+    pub needed: usize,
+    /// No bin is higher.
+    pub highest: u16,
+}
+
+/// How many distances of a component exceed its limit so far, and of how many it is not known yet.
+#[derive(Clone, Copy, Debug)]
+struct Tally {
+    over: usize,
+    left: usize,
+    needed: usize,
+}
+
+impl Tally {
+    fn new(question: &Question) -> Tally {
+        Tally { over: 0, left: question.members, needed: question.needed }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over >= self.needed
+    }
+
+    fn is_settled(&self) -> bool {
+        self.is_over() || self.over + self.left < self.needed
+    }
+}
+
+/// Whether sums of so many differences fit into 16 bits.
+fn fits(size: usize, highest: u16) -> bool {
+    assert!(highest <= HIGHEST_BIN, "bins are compared as signed numbers");
+    size * usize::from(highest) <= usize::from(u16::MAX)
+}
+
+kernel! {
+    /// Turns rows of bins, one for each component, into the rows of a block. There are sixteen, each `stride` long,
+    /// of which the block takes as many bins as it has rows.
+    pub fn turn(rows: &[u16], stride: usize, block: &mut [Lanes]) = plain::turn | wide::turn;
+}
+
+kernel! {
+    /// The distance of one component (each of its bins in all lanes of a row) to all members of the blocks.
+    pub fn distances(one: &[Lanes], blocks: &[Lanes], highest: u16, to: &mut [u32])
+        = plain::distances | wide::distances;
+}
+
+kernel! {
+    /// Whether the distances of some components (their bins one after the other, each in all lanes of a row) to all
+    /// members exceed their limits in at least as many cases as are needed. Stops as soon as that is settled.
+    pub fn exceed(asked: &[Lanes], blocks: &[Lanes], question: Question) -> [bool; ASKED]
+        = plain::exceed | wide::exceed;
+}
+
+mod plain {
+    use super::{ASKED, LANES, Lanes, Question, Tally};
+
+    pub(super) fn turn(rows: &[u16], stride: usize, block: &mut [Lanes]) {
+        assert!(rows.len() == LANES * stride && block.len() <= stride, "sixteen rows that are long enough");
+        for (position, place) in block.iter_mut().enumerate() {
+            *place = std::array::from_fn(|lane| rows[lane * stride + position]);
+        }
+    }
+
+    pub(super) fn distances(one: &[Lanes], blocks: &[Lanes], _highest: u16, to: &mut [u32]) {
+        assert!(blocks.len() == to.len().div_ceil(LANES) * one.len(), "a place for each distance");
+        for (block, to) in blocks.chunks_exact(one.len()).zip(to.chunks_mut(LANES)) {
+            to.copy_from_slice(&block_distances(one, block)[..to.len()]);
+        }
+    }
+
+    fn block_distances(one: &[Lanes], block: &[Lanes]) -> [u32; LANES] {
+        let mut sums = [0; LANES];
+        for (one, other) in one.iter().zip(block) {
+            for lane in 0..LANES {
+                sums[lane] += u32::from(one[lane].abs_diff(other[lane]));
+            }
+        }
+        sums
+    }
+
+    pub(super) fn exceed(asked: &[Lanes], blocks: &[Lanes], question: Question) -> [bool; ASKED] {
+        let size = asked.len() / ASKED;
+        let one = |number: usize| exceeds(&asked[number * size..][..size], blocks, number, question);
+        std::array::from_fn(one)
+    }
+
+    fn exceeds(one: &[Lanes], blocks: &[Lanes], number: usize, question: Question) -> bool {
+        let mut tally = Tally::new(&question);
+        for block in blocks.chunks_exact(one.len()) {
+            let valid = tally.left.min(LANES);
+            let distances = block_distances(one, block);
+            tally.over += distances[..valid].iter().filter(|d| **d > question.limits[number]).count();
+            tally.left -= valid;
+            if tally.is_settled() {
+                break;
+            }
+        }
+        tally.is_over()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use std::arch::x86_64::{
+        __m128i, __m256i, _mm_loadu_si128, _mm_storeu_si128, _mm_unpackhi_epi16, _mm_unpackhi_epi32,
+        _mm_unpackhi_epi64, _mm_unpacklo_epi16, _mm_unpacklo_epi32, _mm_unpacklo_epi64, _mm256_abs_epi16,
+        _mm256_add_epi16, _mm256_cmpeq_epi16, _mm256_movemask_epi8, _mm256_set1_epi16, _mm256_setzero_si256,
+        _mm256_sub_epi16, _mm256_subs_epu16,
+    };
+
+    use super::{ASKED, LANES, Lanes, Question, Tally, fits, plain};
+    use crate::machine::wide::{load, store};
+
+    /// Eight positions of eight components at a time.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn turn(rows: &[u16], stride: usize, block: &mut [Lanes]) {
+        assert!(rows.len() == LANES * stride && block.len() <= stride, "sixteen rows that are long enough");
+        let whole = block.len() / 8 * 8;
+        for position in (0..whole).step_by(8) {
+            for lane in [0, 8] {
+                let eight = std::array::from_fn(|row| load_eight(&rows[(lane + row) * stride + position..]));
+                for (place, turned) in block[position..].iter_mut().zip(turn_eight(eight)) {
+                    store_eight(&mut place[lane..], turned);
+                }
+            }
+        }
+        for (position, place) in block.iter_mut().enumerate().skip(whole) {
+            *place = std::array::from_fn(|lane| rows[lane * stride + position]);
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn load_eight(values: &[u16]) -> __m128i {
+        assert!(values.len() >= 8, "eight numbers");
+        // SAFETY: eight numbers of 16 bits are as long as the register; it need not be aligned.
+        unsafe { _mm_loadu_si128(values.as_ptr().cast()) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn store_eight(values: &mut [u16], register: __m128i) {
+        assert!(values.len() >= 8, "eight numbers");
+        // SAFETY: as in `load_eight`.
+        unsafe { _mm_storeu_si128(values.as_mut_ptr().cast(), register) }
+    }
+
+    /// Rows become columns, by pairing numbers, then pairs, then fours.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn turn_eight(r: [__m128i; 8]) -> [__m128i; 8] {
+        let low = |a: usize| _mm_unpacklo_epi16(r[a], r[a + 1]);
+        let high = |a: usize| _mm_unpackhi_epi16(r[a], r[a + 1]);
+        let (l, h) = ([low(0), low(2), low(4), low(6)], [high(0), high(2), high(4), high(6)]);
+        let first = [
+            _mm_unpacklo_epi32(l[0], l[1]),
+            _mm_unpackhi_epi32(l[0], l[1]),
+            _mm_unpacklo_epi32(h[0], h[1]),
+            _mm_unpackhi_epi32(h[0], h[1]),
+        ];
+        let second = [
+            _mm_unpacklo_epi32(l[2], l[3]),
+            _mm_unpackhi_epi32(l[2], l[3]),
+            _mm_unpacklo_epi32(h[2], h[3]),
+            _mm_unpackhi_epi32(h[2], h[3]),
+        ];
+        std::array::from_fn(|row| match row % 2 {
+            0 => _mm_unpacklo_epi64(first[row / 2], second[row / 2]),
+            _ => _mm_unpackhi_epi64(first[row / 2], second[row / 2]),
+        })
+    }
+
+    /// Sums in 16 bits, which the caller has made sure are enough.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn block_distances(one: &[Lanes], block: &[Lanes]) -> __m256i {
+        let mut sums = _mm256_setzero_si256();
+        for (one, other) in one.iter().zip(block) {
+            let difference = _mm256_abs_epi16(_mm256_sub_epi16(load(one), load(other)));
+            sums = _mm256_add_epi16(sums, difference);
+        }
+        sums
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn distances(one: &[Lanes], blocks: &[Lanes], highest: u16, to: &mut [u32]) {
+        if !fits(one.len(), highest) {
+            return plain::distances(one, blocks, highest, to);
+        }
+        assert!(blocks.len() == to.len().div_ceil(LANES) * one.len(), "a place for each distance");
+        let mut sums = [0; LANES];
+        for (block, to) in blocks.chunks_exact(one.len()).zip(to.chunks_mut(LANES)) {
+            store(&mut sums, block_distances(one, block));
+            to.iter_mut().zip(sums).for_each(|(to, sum)| *to = u32::from(sum));
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn exceed(asked: &[Lanes], blocks: &[Lanes], question: Question) -> [bool; ASKED] {
+        let size = asked.len() / ASKED;
+        if !fits(size, question.highest) {
+            return plain::exceed(asked, blocks, question);
+        }
+        // No distance exceeds what 16 bits can hold.
+        let limits = question.limits.map(|limit| limit.min(u32::from(u16::MAX)) as u16);
+        let mut tallies = [Tally::new(&question); ASKED];
+        for block in blocks.chunks_exact(size) {
+            let sums = four_distances(asked, block);
+            for number in 0..ASKED {
+                let tally = &mut tallies[number];
+                let valid = tally.left.min(LANES);
+                tally.over += lanes_over(sums[number], limits[number], valid);
+                tally.left -= valid;
+            }
+            if tallies.iter().all(Tally::is_settled) {
+                break;
+            }
+        }
+        tallies.map(|tally| tally.is_over())
+    }
+
+    /// Each row of a block is loaded once for all that are asked for.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn four_distances(asked: &[Lanes], block: &[Lanes]) -> [__m256i; ASKED] {
+        let (first, rest) = asked.split_at(block.len());
+        let (second, rest) = rest.split_at(block.len());
+        let (third, fourth) = rest.split_at(block.len());
+        let mut sums = [_mm256_setzero_si256(); ASKED];
+        let rows = block.iter().zip(first).zip(second).zip(third).zip(fourth);
+        for ((((row, first), second), third), fourth) in rows {
+            let row = load(row);
+            for (sum, one) in sums.iter_mut().zip([first, second, third, fourth]) {
+                *sum = _mm256_add_epi16(*sum, _mm256_abs_epi16(_mm256_sub_epi16(load(one), row)));
+            }
+        }
+        sums
+    }
+
+    /// How many of the first lanes are over the limit: those of which something is left when it is taken off.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn lanes_over(sums: __m256i, limit: u16, valid: usize) -> usize {
+        let rest = _mm256_subs_epu16(sums, _mm256_set1_epi16(limit as i16));
+        let are_not = _mm256_movemask_epi8(_mm256_cmpeq_epi16(rest, _mm256_setzero_si256())) as u32;
+        // Two bits for each lane.
+        let counted = u32::MAX >> (2 * (LANES - valid));
+        (!are_not & counted).count_ones() as usize / 2
+    }
+}

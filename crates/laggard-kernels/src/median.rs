@@ -1,0 +1,86 @@
+//! Quantiles of many sorted columns, position by position.
+
+use crate::lanes::Lanes;
+use crate::machine::kernel;
+
+/// Which members, and which of their values.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantile {
+    /// One of so many blocks is looked at.
+    pub every: usize,
+    /// So many values of these are lower.
+    pub rank: usize,
+    /// No bin is higher. Lanes past the last member hold bins above it.
+    pub highest: u16,
+}
+
+/// The value of that rank at each of the positions, for columns that are sorted.
+pub fn quantiles(blocks: &[Lanes], quantile: Quantile, values: &mut [u16]) {
+    let size = values.len();
+    assert!(size > 0 && blocks.len().is_multiple_of(size), "blocks as long as the positions");
+    let apart = size * quantile.every.max(1);
+    let mut value = 0;
+    for (position, place) in values.iter_mut().enumerate() {
+        // Columns rise, and so do their quantiles: the last one is where to begin.
+        let is_enough = |bin| count_up_to(&blocks[position.min(blocks.len())..], apart, bin) > quantile.rank;
+        value = lowest(value, quantile.highest, is_enough);
+        *place = value;
+    }
+}
+
+/// The lowest number from `low` on that is enough, where `high` is, and all above one that is are too. It is
+/// likely to be close: steps are doubled until they reach past it.
+fn lowest(low: u16, high: u16, is_enough: impl Fn(u16) -> bool) -> u16 {
+    let (mut low, mut high, mut step) = (low, high, 1);
+    let mut probe = low;
+    while probe < high && !is_enough(probe) {
+        low = probe + 1;
+        probe = probe.saturating_add(step);
+        step = step.saturating_mul(2);
+    }
+    high = high.min(probe);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match is_enough(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    low
+}
+
+kernel! {
+    /// How many bins of the first row of each block are no higher.
+    fn count_up_to(blocks: &[Lanes], size: usize, highest: u16) -> usize = plain | wide;
+}
+
+fn plain(blocks: &[Lanes], size: usize, highest: u16) -> usize {
+    blocks.iter().step_by(size).flatten().filter(|bin| **bin <= highest).count()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn wide(blocks: &[Lanes], size: usize, highest: u16) -> usize {
+    use std::arch::x86_64::{
+        _mm256_cmpeq_epi16, _mm256_min_epu16, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_sub_epi16,
+    };
+
+    use crate::machine::wide::{load, store};
+
+    let highest = _mm256_set1_epi16(highest as i16);
+    let (mut total, mut from) = (0, 0);
+    while from < blocks.len() {
+        let mut counts = _mm256_setzero_si256();
+        // A 16-bit count is emptied before it can overflow.
+        for row in blocks[from..].iter().step_by(size).take(usize::from(u16::MAX)) {
+            let bins = load(row);
+            let are_up_to = _mm256_cmpeq_epi16(_mm256_min_epu16(bins, highest), bins);
+            counts = _mm256_sub_epi16(counts, are_up_to);
+        }
+        let mut lanes = [0; crate::LANES];
+        store(&mut lanes, counts);
+        total += lanes.iter().map(|&count| usize::from(count)).sum::<usize>();
+        from += size * usize::from(u16::MAX);
+    }
+    total
+}

@@ -1,0 +1,170 @@
+//! Quartiles by selection: a count by leading bits tells where they are, one pass finds what lies there. The count is
+//! kept from window to window, so that each value is counted once.
+
+use std::collections::VecDeque;
+
+use crate::extent::{Extent, extent};
+use crate::rows::Rows;
+use crate::tally::{CELLS, OCTAVE, Places, STRIDE, Tally, cell};
+
+/// The first and the third quartile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quartiles {
+    /// A quarter of the values is below.
+    pub first: f64,
+    /// A quarter of the values is above.
+    pub third: f64,
+}
+
+impl Quartiles {
+    /// From the first to the third.
+    pub fn range(&self) -> f64 {
+        self.third - self.first
+    }
+}
+
+/// What is known of a window: kept from one to the next, which shares most of its columns with it.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    columns: usize,
+    rows: usize,
+    /// The cell of the tallies' first place.
+    lowest: i32,
+    /// Stretches of columns, from the first to the last.
+    parts: VecDeque<Tally>,
+    near: [Vec<f64>; 2],
+}
+
+/// Where a quartile lies.
+#[derive(Clone, Copy, Debug)]
+struct Bracket {
+    places: Places,
+    /// How many values are below.
+    below: usize,
+}
+
+impl Overview {
+    /// Looks at a window. All but the last `fresh` columns are those that the one before ended with; if there is
+    /// none before it, all are fresh.
+    pub fn look(&mut self, rows: Rows, fresh: usize) -> Extent {
+        let is_next = fresh < rows.columns() && (self.columns, self.rows) == (rows.columns(), rows.count());
+        if !(is_next && self.append(rows, fresh)) {
+            self.begin(rows, fresh);
+        }
+        self.parts.iter().map(|part| part.extent).fold(Extent::NOTHING, Extent::with)
+    }
+
+    /// Counts the last columns only. Not if they would make the parts uneven, or do not fit the tallies.
+    fn append(&mut self, rows: Rows, fresh: usize) -> bool {
+        let last = rows.last(fresh);
+        let extent = extent(last);
+        let is_fitting = self.is_fitting(extent) && self.parts.len() * fresh == self.columns;
+        if is_fitting && let Some(mut part) = self.parts.pop_front() {
+            part.count(last, extent, self.lowest);
+            self.parts.push_back(part);
+        }
+        is_fitting
+    }
+
+    /// Whether the highest value is among the upper cells.
+    fn is_fitting(&self, extent: Extent) -> bool {
+        let highest = cell(extent.high) - self.lowest;
+        extent.count == 0 || (CELLS / 2..CELLS).contains(&highest)
+    }
+
+    fn begin(&mut self, rows: Rows, fresh: usize) {
+        (self.columns, self.rows) = (rows.columns(), rows.count());
+        let is_even = fresh > 0 && rows.columns().is_multiple_of(fresh);
+        let length = if is_even { fresh } else { rows.columns() };
+        // Two powers of two are left for higher values to come.
+        self.lowest = cell(extent(rows).high.max(0.0)) + 2 * OCTAVE - CELLS;
+        self.parts.clear();
+        for first in (0..rows.columns()).step_by(length) {
+            let (stretch, mut part) = (rows.stretch(first, length), Tally::default());
+            part.count(stretch, extent(stretch), self.lowest);
+            self.parts.push_back(part);
+        }
+    }
+
+    /// The quartiles of all values that are there, between two neighbours where they fall between (numpy's and R's
+    /// default). None if there are no values. The window is the one that was looked at last.
+    pub fn quartiles(&mut self, rows: Rows, extent: Extent) -> Option<Quartiles> {
+        if extent.count == 0 {
+            return None;
+        }
+        if !self.is_telling(extent) {
+            return Some(by_selection(rows, &mut self.near[0]));
+        }
+        let brackets = [0.25, 0.75].map(|share| self.bracket(extent, share));
+        self.near.iter_mut().for_each(Vec::clear);
+        let length = self.columns / self.parts.len();
+        for (number, part) in self.parts.iter_mut().enumerate() {
+            let stretch = rows.stretch(number * length, length);
+            part.gather(stretch, brackets.map(|bracket| bracket.places), &mut self.near);
+        }
+        let [first, third] = &mut self.near;
+        let [below, above] = brackets.map(|bracket| bracket.below);
+        let (first, third) =
+            (between(first, below, extent.count, 0.25), between(third, above, extent.count, 0.75));
+        Some(Quartiles { first, third })
+    }
+
+    /// Whether what is missing was counted as missing: it may look like a number, and then like the lowest or highest.
+    fn is_telling(&self, extent: Extent) -> bool {
+        self.held(CELLS as usize) + extent.count == self.rows * self.columns
+    }
+
+    /// The places that hold the values on both sides of a quartile.
+    fn bracket(&self, extent: Extent, share: f64) -> Bracket {
+        let (rank, _) = rank(extent.count, share);
+        let (first, below) = self.place(rank, (0, 0));
+        let (last, _) = self.place((rank + 1).min(extent.count - 1), (first, below));
+        Bracket { places: Places { first: first as u16, last: last as u16 }, below }
+    }
+
+    /// The place that holds the value of a rank, and how many values the places before it hold; known of another that
+    /// is not after it.
+    fn place(&self, rank: usize, (mut place, mut seen): (usize, usize)) -> (usize, usize) {
+        let last = CELLS as usize - 1;
+        while place + STRIDE <= last && place.is_multiple_of(STRIDE) {
+            let stride: u32 = self.parts.iter().map(|part| part.stride(place)).sum();
+            if seen + stride as usize > rank {
+                break;
+            }
+            (place, seen) = (place + STRIDE, seen + stride as usize);
+        }
+        while place < last && seen + self.held(place) <= rank {
+            (place, seen) = (place + 1, seen + self.held(place));
+        }
+        (place, seen)
+    }
+
+    fn held(&self, place: usize) -> usize {
+        self.parts.iter().map(|part| part.held(place) as usize).sum()
+    }
+}
+
+/// All values at once.
+fn by_selection(rows: Rows, all: &mut Vec<f64>) -> Quartiles {
+    all.clear();
+    all.extend(rows.iter().flatten().filter(|value| !value.is_nan()));
+    let count = all.len();
+    Quartiles { first: between(all, 0, count, 0.25), third: between(all, 0, count, 0.75) }
+}
+
+/// Where a share of `count` values lies: the rank of the one below, and how far from it to the next.
+fn rank(count: usize, share: f64) -> (usize, f64) {
+    let exact = (count - 1) as f64 * share;
+    (exact as usize, exact.fract())
+}
+
+/// The quantile of `count` values, of which `near` are those that follow the `below` lowest.
+fn between(near: &mut [f64], below: usize, count: usize, share: f64) -> f64 {
+    let (rank, fraction) = rank(count, share);
+    let (_, &mut low, above) = near.select_nth_unstable_by(rank - below, f64::total_cmp);
+    if fraction == 0.0 {
+        return low;
+    }
+    let high = above.iter().copied().fold(f64::INFINITY, f64::min);
+    low + (high - low) * fraction
+}

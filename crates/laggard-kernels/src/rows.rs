@@ -1,0 +1,73 @@
+//! A stretch of columns out of rows that lie one after the other.
+
+/// Columns `first..first + columns` of rows that are `stride` values long.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    values: &'a [f64],
+    stride: usize,
+    first: usize,
+    columns: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// A view. Panics if a row is shorter than the columns that are asked for.
+    pub fn new(values: &'a [f64], stride: usize, first: usize, columns: usize) -> Rows<'a> {
+        assert!(first + columns <= stride && columns > 0, "the columns lie within the rows");
+        assert!(values.len().is_multiple_of(stride), "all rows are whole");
+        Rows { values, stride, first, columns }
+    }
+
+    /// One row.
+    #[inline(always)]
+    pub fn row(&self, number: usize) -> &'a [f64] {
+        &self.values[number * self.stride + self.first..][..self.columns]
+    }
+
+    /// The rows in order.
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = &'a [f64]> {
+        let count = self.count();
+        (0..count).map(move |number| {
+            if number + AHEAD < count {
+                prefetch(self.row(number + AHEAD));
+            }
+            self.row(number)
+        })
+    }
+
+    /// Some of the columns.
+    pub fn stretch(&self, first: usize, columns: usize) -> Rows<'a> {
+        Rows::new(self.values, self.stride, self.first + first, columns)
+    }
+
+    /// The last columns.
+    pub fn last(&self, columns: usize) -> Rows<'a> {
+        self.stretch(self.columns - columns, columns)
+    }
+
+    /// How many rows.
+    pub fn count(&self) -> usize {
+        self.values.len() / self.stride
+    }
+
+    /// How many columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+}
+
+/// Rows that are fetched ahead of their turn.
+const AHEAD: usize = 3;
+
+/// Tells the processor that these values are needed soon. Rows of a long table are far apart, so it would not guess.
+#[inline]
+pub fn prefetch(values: &[f64]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in values.chunks(8) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint; the address is that of a value that is there.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = values;
+}

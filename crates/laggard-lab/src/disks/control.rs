@@ -1,0 +1,129 @@
+//! Talking to a disk while it runs: a line of JSON each way, over a socket.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::trouble::Trouble;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Order {
+    /// How is it going?
+    Tell,
+    /// From now on have these troubles, and no others.
+    Afflict(Trouble),
+}
+
+/// What a disk says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// What is wrong with it.
+    pub trouble: Trouble,
+    /// Reads taken on so far.
+    pub reads: u64,
+    /// Writes taken on so far.
+    pub writes: u64,
+    /// Requests answered with an error.
+    pub errors: u64,
+}
+
+/// What goes wrong between a disk and who asks it.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// Nobody there, or the line was cut.
+    #[error("{socket}: {error}")]
+    Line {
+        /// Where the disk listens.
+        socket: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// Not understood.
+    #[error("{socket}: answered {answer:?}, which is no account")]
+    Answer {
+        /// Where the disk listens.
+        socket: String,
+        /// The line.
+        answer: String,
+    },
+}
+
+/// A disk answers at once, or not at all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Gives a disk an order; how it is then.
+pub fn ask(socket: &Path, order: &Order) -> Result<Account, ControlError> {
+    let name = || socket.display().to_string();
+    let line = exchange(socket, order).map_err(|error| ControlError::Line { socket: name(), error })?;
+    serde_json::from_str(&line).map_err(|_| ControlError::Answer { socket: name(), answer: line })
+}
+
+fn exchange(socket: &Path, order: &Order) -> io::Result<String> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut line = serde_json::to_string(order)?;
+    line.push('\n');
+    stream.write_all(line.as_bytes())?;
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer)?;
+    Ok(answer.trim_end().to_owned())
+}
+
+/// Answers orders, one connection after the other, until the socket fails. What is not understood is answered with
+/// why.
+pub fn attend(listener: &UnixListener, mut obey: impl FnMut(Order) -> Account) -> io::Result<()> {
+    for stream in listener.incoming() {
+        // One who hangs up has no further wish.
+        let _ = answer(stream?, &mut obey);
+    }
+    Ok(())
+}
+
+fn answer(mut stream: UnixStream, obey: &mut impl FnMut(Order) -> Account) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(stream.try_clone()?).read_line(&mut line)?;
+    let mut answer = match serde_json::from_str(&line) {
+        Ok(order) => serde_json::to_string(&obey(order))?,
+        Err(error) => error.to_string(),
+    };
+    answer.push('\n');
+    stream.write_all(answer.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_reaches_the_disk_and_nonsense_is_answered_with_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let listener = UnixListener::bind(&socket).unwrap();
+        std::thread::spawn(move || {
+            attend(&listener, |order| match order {
+                Order::Tell => Account::default(),
+                Order::Afflict(trouble) => Account { trouble, ..Account::default() },
+            })
+        });
+        let busy = Trouble { neighbour: 0.5, ..Trouble::default() };
+        assert_eq!(ask(&socket, &Order::Afflict(busy.clone())).unwrap().trouble, busy);
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.write_all(b"{\"burn\":1}\n").unwrap();
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).unwrap();
+        assert!(answer.contains("unknown variant"), "{answer}");
+        assert_eq!(ask(&socket, &Order::Tell).unwrap(), Account::default());
+    }
+
+    #[test]
+    fn where_nobody_listens_the_socket_is_named() {
+        let error = ask(Path::new("/nowhere/at/all"), &Order::Tell).unwrap_err();
+        assert!(error.to_string().starts_with("/nowhere/at/all: "));
+    }
+}

@@ -1,0 +1,183 @@
+//! Programs that run in many hosts at once, and end with us.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use laggard_core::model::time::Span;
+
+use crate::faults::standing;
+use crate::lab::{Lab, MOUNTPOINT};
+use crate::machine::place::wait_for;
+use crate::machine::processes::{self, Process};
+use crate::machine::{LabError, needs};
+use crate::plan::host::HostPlan;
+use crate::workloads::{self, Workload};
+
+/// Running programs of one kind.
+pub struct Crew<'a> {
+    lab: &'a Lab,
+    kind: &'static str,
+    members: Vec<(String, Child)>,
+}
+
+/// Whether clients rest between passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pauses {
+    /// They do.
+    Some,
+    /// They do not: the disks are the limit.
+    None,
+}
+
+/// A program that is ready to be started.
+struct Task {
+    host: String,
+    command: Command,
+}
+
+impl<'a> Crew<'a> {
+    /// Starts the recorders of all hosts, each with its own disk only, for so long at most.
+    pub fn recorders(lab: &'a Lab, out: &Path, every: Span, seconds: u64) -> Result<Crew<'a>, LabError> {
+        let (program, out, every) = (crate::lab::program()?, out.display().to_string(), every.to_string());
+        let mut tasks = vec![];
+        for host in lab.hosts() {
+            let device = lab.device(&host.name).unwrap_or_else(|| NO_DEVICE.into());
+            let record = [&program, "record", "-o", &out, "--every", &every, "--quiet"];
+            // Links are enough; connections one by one would be most of the recording. Pressure is the machine's.
+            let only = ["--host", &host.name, "--devices", &device, "--interfaces", "eth0", "--sockets", "0"];
+            let words = [&record[..], &only[..], &["--without", "pressure"]].concat();
+            tasks.push(task(lab, &host.name, RECORDER, &words, seconds)?);
+        }
+        Crew::start(lab, RECORDER, tasks)
+    }
+
+    /// Starts a workload in all clients, for so long at most.
+    pub fn clients(
+        lab: &'a Lab,
+        workload: &Workload,
+        seconds: u64,
+        pauses: Pauses,
+    ) -> Result<Crew<'a>, LabError> {
+        let restless = if pauses == Pauses::None { "yes" } else { "" };
+        let script = workload.script();
+        let mib = workloads::pass_mib(&lab.manifest.lab).to_string();
+        let mut tasks = vec![];
+        for host in lab.hosts().iter().filter(|host| !host.is_server()) {
+            let _ = std::fs::remove_file(log(lab, &host.name, WORKLOAD));
+            let mut task = task(lab, &host.name, WORKLOAD, &["sh", "-ec", &script], seconds)?;
+            task.command.env("FOLDER", format!("{MOUNTPOINT}/{}", host.name)).env("MIB", &mib);
+            task.command.env("RESTLESS", restless);
+            tasks.push(task);
+        }
+        Crew::start(lab, WORKLOAD, tasks)
+    }
+
+    /// All at once: to find the places where they run takes longer than to start them.
+    fn start(lab: &'a Lab, kind: &'static str, tasks: Vec<Task>) -> Result<Crew<'a>, LabError> {
+        let mut crew = Crew { lab, kind, members: vec![] };
+        for Task { host, mut command } in tasks {
+            let path = log(lab, &host, kind);
+            crew.members.push((host, command.spawn().map_err(LabError::at(&path))?));
+        }
+        Ok(crew)
+    }
+
+    /// The first member that has ended already, if one has.
+    fn lost(&mut self) -> Option<String> {
+        let has_ended = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)) | Err(_));
+        self.members.iter_mut().find_map(|(host, child)| has_ended(child).then(|| host.clone()))
+    }
+
+    /// Asks all of them to end, and waits until they have. Fails if one had ended before.
+    pub fn end(mut self) -> Result<(), LabError> {
+        if let Some(host) = self.lost() {
+            let (kind, log) = (self.kind, log(self.lab, &host, self.kind));
+            return Err(LabError::Input(format!("the {kind} of {host} failed: see {}", log.display())));
+        }
+        dismiss(self.lab, self.kind)
+    }
+}
+
+impl Drop for Crew<'_> {
+    /// Whoever is still at work is sent home.
+    fn drop(&mut self) {
+        // It is tried again before the next experiment.
+        let _ = dismiss(self.lab, self.kind);
+        for (_, child) in &mut self.members {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Makes a lab ready for a workload: it can run here, nothing is wrong, and nobody is left of an experiment whose player
+/// was killed.
+pub fn ready(lab: &Lab, workload: &str) -> Result<Workload, LabError> {
+    let workload = Workload::named(workload)?;
+    needs::check(&workload.needs)?;
+    if lab.hosts().iter().all(HostPlan::is_server) || lab.manifest.lab.filesystem.is_none() {
+        let told = "an experiment needs clients and a file system: see the lab file";
+        return Err(LabError::Input(told.into()));
+    }
+    if let Some((fault, server)) = standing::all(lab).first() {
+        let fault = fault.as_str();
+        let next = format!("`laggard lab fault {fault} {server} --heal` takes it away");
+        return Err(LabError::Input(format!("the lab still has {fault} at {server}: {next}")));
+    }
+    lab.health()?;
+    dismiss(lab, WORKLOAD)?;
+    dismiss(lab, RECORDER)?;
+    lab.write_through(lab.manifest.lab.write_through || workload.is_cached)?;
+    Ok(workload)
+}
+
+/// Each is asked once: a recorder that is asked twice leaves its files as they are.
+fn dismiss(lab: &Lab, kind: &str) -> Result<(), LabError> {
+    let mut asked: Vec<u32> = vec![];
+    wait_for("the programs of an experiment to end", SEALING_SECONDS, || {
+        let mut left = processes::marked(&sign(lab, kind));
+        left.retain(|process: &Process| process.words.first().is_some_and(|word| word == "timeout"));
+        let new: Vec<u32> = left.iter().map(|p| p.number).filter(|number| !asked.contains(number)).collect();
+        new.iter().for_each(|&number| processes::end(number));
+        asked.extend(new);
+        left.is_empty().then_some(())
+    })
+}
+
+/// A program in a host. `timeout` ends it with all that it has started, also when it is asked to end itself.
+fn task(lab: &Lab, host: &str, kind: &str, words: &[&str], seconds: u64) -> Result<Task, LabError> {
+    let path = log(lab, host, kind);
+    let log = File::options().create(true).append(true).open(&path).map_err(LabError::at(&path))?;
+    let twin = log.try_clone().map_err(LabError::at(&path))?;
+    let (length, sign) = (seconds.to_string(), sign(lab, kind));
+    let patience = format!("--kill-after={SEALING_SECONDS}");
+    let all = [&["timeout", &patience, &length, "env", &sign], words].concat();
+    let mut command = lab.host_place(host)?.command(&all);
+    command.stdout(log).stderr(twin);
+    Ok(Task { host: host.to_owned(), command })
+}
+
+/// How long a recorder may take to seal its files on a busy machine.
+pub const SEALING_SECONDS: u64 = 60;
+/// A pattern that fits no device.
+const NO_DEVICE: &str = "none";
+const WORKLOAD: &str = "workload";
+const RECORDER: &str = "recorder";
+
+/// A variable of the environment, by which the programs of a lab's experiments are found.
+fn sign(lab: &Lab, kind: &str) -> String {
+    format!("{kind}={}", lab.manifest.mark)
+}
+
+/// Where a program says what it has to say; clients write the times of their passes.
+pub fn log(lab: &Lab, host: &str, kind: &str) -> PathBuf {
+    lab.folder.join("logs").join(format!("{host}.{kind}"))
+}
+
+/// The times at which clients finished a pass, in seconds since 1970. Other lines are what programs complained of.
+pub fn passes(lab: &Lab) -> Vec<f64> {
+    let clients = lab.hosts().into_iter().filter(|host| !host.is_server());
+    let texts = clients.filter_map(|host| std::fs::read_to_string(log(lab, &host.name, WORKLOAD)).ok());
+    texts.flat_map(|text| text.lines().filter_map(|line| line.parse().ok()).collect::<Vec<f64>>()).collect()
+}

@@ -1,0 +1,90 @@
+//! Brings the file system up.
+
+use super::{BRICK, Lab, MOUNTPOINT};
+use crate::filesystems::Adapter;
+use crate::machine::LabError;
+use crate::machine::place::wait_for;
+use crate::machine::processes::{self, Process};
+use crate::plan::host::HostPlan;
+
+impl Lab {
+    /// What the scripts of an adapter find in their environment, in one host.
+    pub fn variables(&self, host: &HostPlan) -> Vec<(&'static str, String)> {
+        let hosts = self.hosts();
+        let addresses: Vec<String> =
+            hosts.iter().filter(|host| host.is_server()).map(|host| host.address.to_string()).collect();
+        vec![
+            ("FIRST", addresses.first().cloned().unwrap_or_default()),
+            ("OTHERS", addresses.get(1..).unwrap_or_default().join(" ")),
+            ("SERVERS", addresses.join(" ")),
+            ("COUNT", addresses.len().to_string()),
+            ("REDUNDANCY", self.manifest.lab.redundancy.to_string()),
+            ("ADDRESS", host.address.to_string()),
+            ("BRICK", BRICK.into()),
+            ("MOUNTPOINT", MOUNTPOINT.into()),
+            ("TRUE_PEERS", if self.manifest.lab.true_peers { "yes" } else { "" }.into()),
+        ]
+    }
+
+    fn script(&self, host: &HostPlan, script: &str) -> Result<(), LabError> {
+        self.host_place(&host.name)?.script(script, &self.variables(host)).map(drop)
+    }
+
+    /// Whether the file system is well.
+    pub fn health(&self) -> Result<(), LabError> {
+        let (Some(adapter), Some(first)) = (self.adapter()?, self.hosts().into_iter().next()) else {
+            return Ok(());
+        };
+        self.script(&first, &adapter.health)
+    }
+
+    /// The daemons of the file system that run in a server now.
+    pub fn daemons(&self, server: &str) -> Result<Vec<Process>, LabError> {
+        let names = self.adapter()?.map_or_else(Vec::new, |adapter| adapter.daemons);
+        let holder = self.holder(server).ok_or_else(|| self.broken(server))?;
+        let mut daemons = processes::beside(holder.number);
+        daemons.retain(|process| names.iter().any(|name| process.is_called(name)));
+        Ok(daemons)
+    }
+
+    /// Ends the daemons of a server, as a power failure would.
+    pub(crate) fn end_daemons(&self, server: &str) -> Result<(), LabError> {
+        wait_for(&format!("the daemons of {server} to end"), 10, || {
+            let daemons = self.daemons(server).ok()?;
+            daemons.iter().for_each(|daemon| processes::kill(daemon.number));
+            daemons.is_empty().then_some(())
+        })
+    }
+
+    /// Starts what has ended of a server's daemons, and waits until the file system is well.
+    pub(crate) fn revive(&self, server: &str) -> Result<(), LabError> {
+        let Some(adapter) = self.adapter()? else { return Ok(()) };
+        if !self.daemons(server)?.is_empty() && self.health().is_ok() {
+            return Ok(());
+        }
+        self.script(&self.server(server)?, &adapter.revive)?;
+        wait_until_well(self, &adapter)
+    }
+}
+
+fn wait_until_well(lab: &Lab, adapter: &Adapter) -> Result<(), LabError> {
+    wait_for(&format!("{} to be well", adapter.name), 60, || lab.health().ok())
+}
+
+/// Starts the daemons of a server.
+pub fn start(lab: &Lab, adapter: &Adapter, host: &HostPlan) -> Result<(), LabError> {
+    lab.script(host, &adapter.start)
+}
+
+/// Creates the file system, from the first server, and waits until it is well.
+pub fn create(lab: &Lab, adapter: &Adapter) -> Result<(), LabError> {
+    let hosts = lab.hosts();
+    let Some(first) = hosts.first() else { return Ok(()) };
+    lab.script(first, &adapter.create)?;
+    wait_until_well(lab, adapter)
+}
+
+/// Mounts the file system in a client.
+pub fn mount(lab: &Lab, adapter: &Adapter, host: &HostPlan) -> Result<(), LabError> {
+    lab.script(host, &adapter.mount)
+}

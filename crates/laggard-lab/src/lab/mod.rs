@@ -1,0 +1,143 @@
+//! A real storage system on one machine: built, looked at, taken down.
+//! In: a lab file. Out: hosts that run a file system on virtual disks. Always: all of it is inside one process
+//! namespace and its mount and network namespaces; with its first process all of it ends.
+//!
+//! The *keeper* is that first process; its network is the switch. Every host is a process that holds a mount, a
+//! network and a host name of its own. Programs run in a host by entering its namespaces.
+
+use std::path::{Path, PathBuf};
+
+use crate::filesystems::Adapter;
+use crate::machine::LabError;
+use crate::machine::place::Place;
+use crate::machine::processes::{self, Process};
+use crate::manifest::{self, Manifest};
+use crate::plan::host::HostPlan;
+
+mod bodies;
+mod build;
+mod filesystem;
+mod network;
+mod removal;
+mod status;
+mod storage;
+
+pub use bodies::{hold, keep, serve_disk};
+pub use build::{Step, up};
+pub(crate) use network::change_rate;
+pub use removal::down;
+pub use status::{HostStatus, Status};
+
+/// Where a server's disk is mounted, inside of it.
+pub const BRICK: &str = "/run/lab/brick";
+/// Where clients mount the file system, inside of them.
+pub const MOUNTPOINT: &str = "/run/lab/mnt";
+
+/// A lab that exists, or is being made.
+#[derive(Clone, Debug)]
+pub struct Lab {
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// What it is.
+    pub manifest: Manifest,
+}
+
+impl Lab {
+    /// The lab of that name.
+    pub fn open(name: &str) -> Result<Lab, LabError> {
+        let folder = manifest::folder(name);
+        if !folder.is_dir() {
+            let there = manifest::names().join(", ");
+            let there = if there.is_empty() { "none is up".into() } else { format!("there is {there}") };
+            return Err(LabError::Input(format!("no lab is called {name:?}: {there}")));
+        }
+        Ok(Lab { manifest: Manifest::read(&folder)?, folder })
+    }
+
+    /// Its hosts, as they shall be.
+    pub fn hosts(&self) -> Vec<HostPlan> {
+        self.manifest.lab.hosts()
+    }
+
+    /// A server, as it shall be.
+    pub fn server(&self, name: &str) -> Result<HostPlan, LabError> {
+        let found = self.hosts().into_iter().find(|host| host.name == name && host.is_server());
+        found.ok_or_else(|| LabError::Input(format!("no server is called {name:?}")))
+    }
+
+    /// The file system it runs, if any.
+    pub fn adapter(&self) -> Result<Option<Adapter>, LabError> {
+        self.manifest.lab.filesystem.as_deref().map(Adapter::named).transpose()
+    }
+
+    /// The first process.
+    pub fn keeper(&self) -> Option<Process> {
+        processes::marked(&self.manifest.mark).into_iter().find(|process| role(process) == Some("keep"))
+    }
+
+    /// Inside the keeper: the switch's network, and the mounts of the disks.
+    pub fn keeper_place(&self) -> Result<Place, LabError> {
+        let keeper = self.keeper().ok_or_else(|| self.broken("its keeper"))?;
+        Ok(Place::Inside(keeper.number))
+    }
+
+    /// Inside a host.
+    pub fn host_place(&self, host: &str) -> Result<Place, LabError> {
+        if !self.hosts().iter().any(|plan| plan.name == host) {
+            let names: Vec<String> = self.hosts().into_iter().map(|plan| plan.name).collect();
+            return Err(LabError::Input(format!(
+                "no host is called {host:?}; there are {}",
+                names.join(", ")
+            )));
+        }
+        let process = self.holder(host).ok_or_else(|| self.broken(host))?;
+        Ok(Place::Inside(process.number))
+    }
+
+    /// The process that holds a host's namespaces.
+    pub fn holder(&self, host: &str) -> Option<Process> {
+        let word = format!("--host={host}");
+        let is_it = |process: &Process| role(process) == Some("hold") && process.words.contains(&word);
+        processes::marked(&self.manifest.mark).into_iter().find(is_it)
+    }
+
+    /// Where the disk of a server listens.
+    pub fn socket(&self, host: &str) -> PathBuf {
+        self.folder.join("disks").join(format!("{host}.socket"))
+    }
+
+    /// The folder that the file system of a disk is mounted on, inside the keeper.
+    fn disk_folder(&self, host: &str) -> PathBuf {
+        self.folder.join("disks").join(host)
+    }
+
+    /// The file that is the disk of a server, inside the keeper.
+    fn disk_file(&self, host: &str) -> PathBuf {
+        self.disk_folder(host).join(self.manifest.disk_name(host))
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.folder.join("logs").join(name)
+    }
+
+    fn broken(&self, what: &str) -> LabError {
+        let name = &self.manifest.lab.name;
+        LabError::Input(format!(
+            "the lab {name} is not whole, {what} is missing: run `laggard lab down {name}`"
+        ))
+    }
+}
+
+/// What a process of the lab is there for: `laggard lab ROLE ...`. Programs that lead to one have another first word.
+fn role(process: &Process) -> Option<&str> {
+    match process.words.as_slice() {
+        [_, lab, role, ..] if lab == "lab" => Some(role.as_str()),
+        _ => None,
+    }
+}
+
+/// This program, for the lab's own processes.
+pub(crate) fn program() -> Result<String, LabError> {
+    let path = std::env::current_exe().map_err(LabError::at(Path::new("/proc/self/exe")))?;
+    Ok(path.display().to_string())
+}

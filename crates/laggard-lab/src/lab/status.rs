@@ -1,0 +1,74 @@
+//! How a lab is.
+
+use serde::Serialize;
+
+use super::Lab;
+use crate::disks::control::{self, Account, Order};
+use crate::faults::standing;
+use crate::machine::loops;
+use crate::manifest::Stage;
+
+/// What there is of a lab.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// Its name.
+    pub name: String,
+    /// How far its building has come.
+    pub stage: Stage,
+    /// Whether its first process lives.
+    pub is_kept: bool,
+    /// What its file system says is wrong; none: all is well, or there is no file system.
+    pub complaint: Option<String>,
+    /// Faults that were applied and not healed, each with its server.
+    pub faults: Vec<(&'static str, String)>,
+    /// Its hosts.
+    pub hosts: Vec<HostStatus>,
+}
+
+/// What there is of a host.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostStatus {
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub address: String,
+    /// Whether its namespaces are there.
+    pub is_there: bool,
+    /// The loop device of its disk.
+    pub device: Option<String>,
+    /// What its disk says.
+    pub disk: Option<Account>,
+}
+
+impl Lab {
+    /// How it is now.
+    pub fn status(&self) -> Status {
+        let health = if self.manifest.stage == Stage::Up { self.health() } else { Ok(()) };
+        Status {
+            name: self.manifest.lab.name.clone(),
+            stage: self.manifest.stage,
+            is_kept: self.keeper().is_some(),
+            complaint: health.err().map(|error| error.to_string()),
+            faults: standing::all(self).into_iter().map(|(fault, server)| (fault.as_str(), server)).collect(),
+            hosts: self.host_statuses(),
+        }
+    }
+
+    fn host_statuses(&self) -> Vec<HostStatus> {
+        let host = |plan: crate::plan::host::HostPlan| HostStatus {
+            address: plan.address.to_string(),
+            is_there: self.holder(&plan.name).is_some(),
+            device: self.device(&plan.name),
+            disk: control::ask(&self.socket(&plan.name), &Order::Tell).ok(),
+            name: plan.name,
+        };
+        self.hosts().into_iter().map(host).collect()
+    }
+
+    /// The loop device of a server's disk.
+    pub fn device(&self, host: &str) -> Option<String> {
+        let name = self.manifest.disk_name(host);
+        let is_it = |device: &loops::Loop| device.file.ends_with(&name);
+        loops::over(&name).into_iter().find(is_it).map(|device| device.name)
+    }
+}

@@ -1,0 +1,93 @@
+//! The disks of the servers.
+
+use super::Lab;
+use crate::disks::control::{self, Order};
+use crate::machine::limits::Limits;
+use crate::machine::place::{Place, wait_for};
+use crate::machine::{LabError, loops};
+use crate::plan::host::HostPlan;
+
+/// Room for the data of all disks, in memory: what the machine's own disk does must not show.
+pub fn make_room(lab: &Lab, keeper: Place) -> Result<(), LabError> {
+    let mib: u64 = lab.hosts().iter().filter_map(|plan| plan.disk.as_ref()).map(|disk| disk.size_mib).sum();
+    let (size, data) = (format!("size={}m", mib + 64), lab.folder.join("data").display().to_string());
+    keeper.run(&["mount", "-t", "tmpfs", "-o", &size, "lab", &data]).map(drop)
+}
+
+/// Makes the disk of a server and mounts it there. A client has none.
+pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabError> {
+    let Some(disk) = &plan.disk else { return Ok(()) };
+    let name = plan.name.as_str();
+    // Straight on the data, which is quicker than through the arm.
+    let data = lab.folder.join("data").join(name).display().to_string();
+    keeper.run(&["truncate", "--size", &format!("{}M", disk.size_mib), &data])?;
+    keeper.run(&["mkfs.xfs", "-f", "-q", &data])?;
+    start_server(lab, keeper, name)?;
+    let device = loops::attach(keeper, &lab.disk_file(name))?;
+    mount(lab.host_place(name)?, &format!("/dev/{device}"))?;
+    // A device that is in use goes with its last user.
+    loops::detach(&device)
+}
+
+/// Lets little of what is written wait in memory, so that all disks move at once. How it was is in the manifest first.
+pub fn limit(lab: &mut Lab) -> Result<(), LabError> {
+    let hosts = lab.hosts();
+    let devices = hosts.iter().filter_map(|host| lab.device(&host.name));
+    lab.manifest.limits = devices.filter_map(|device| Limits::of(&device)).collect();
+    lab.manifest.write(&lab.folder)?;
+    lab.manifest.limits.iter().try_for_each(Limits::tighten)
+}
+
+impl Lab {
+    /// Brings a disk back into use that its server has given up: a file system that met errors has shut itself down,
+    /// and daemons that found it so have ended.
+    pub(crate) fn recover_disk(&self, server: &str) -> Result<(), LabError> {
+        let place = self.host_place(server)?;
+        if place.script(PROBE, &[("BRICK", super::BRICK.into())]).is_err() {
+            let device = self.device(server).ok_or_else(|| self.broken("a disk"))?;
+            let path = format!("/dev/{device}");
+            // Held open: the device goes with its last user.
+            let _hold = std::fs::File::open(&path).map_err(LabError::at(path.as_ref()))?;
+            let is_through = place.run(&["findmnt", "-no", "OPTIONS", super::BRICK])?.contains(",sync");
+            self.end_daemons(server)?;
+            place.run(&["umount", super::BRICK])?;
+            mount(place, &path)?;
+            write_through(place, is_through)?;
+        }
+        self.revive(server)
+    }
+
+    /// Whether servers write all to their disks at once. Files that are small and soon removed would never get there.
+    pub fn write_through(&self, on: bool) -> Result<(), LabError> {
+        let hosts = self.hosts();
+        let mut servers = hosts.iter().filter(|host| host.is_server());
+        servers.try_for_each(|host| write_through(self.host_place(&host.name)?, on))
+    }
+}
+
+/// Whether something can be written, beside the file system's own files.
+const PROBE: &str = "
+echo well > $BRICK/probe
+sync $BRICK/probe
+rm $BRICK/probe";
+
+fn mount(place: Place, path: &str) -> Result<(), LabError> {
+    place.run(&["mount", "-t", "xfs", "-o", "noatime", path, super::BRICK]).map(drop)
+}
+
+fn write_through(place: Place, on: bool) -> Result<(), LabError> {
+    let options = if on { "remount,sync" } else { "remount,async" };
+    place.run(&["mount", "-o", options, super::BRICK]).map(drop)
+}
+
+fn start_server(lab: &Lab, keeper: Place, name: &str) -> Result<(), LabError> {
+    let (program, folder) = (super::program()?, format!("--folder={}", lab.folder.display()));
+    let host = format!("--host={name}");
+    let words = [program.as_str(), "lab", "disk", &lab.manifest.mark, &folder, &host];
+    keeper.start(&words, &lab.log(&format!("{name}.disk")))?;
+    let file = keeper.seen(&lab.disk_file(name));
+    let is_there = || file.metadata().ok().filter(|file| file.len() > 0).map(drop);
+    wait_for(&format!("the disk of {name}"), 10, is_there)?;
+    control::ask(&lab.socket(name), &Order::Tell)?;
+    Ok(())
+}

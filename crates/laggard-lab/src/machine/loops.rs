@@ -1,0 +1,59 @@
+//! Loop devices over the files of a lab.
+
+use std::path::{Path, PathBuf};
+
+use super::{LabError, place::Place};
+
+/// A loop device and the file below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Its name: `loop7`.
+    pub name: String,
+    /// The file below.
+    pub file: PathBuf,
+}
+
+/// The loop devices over files whose names begin so, in whatever namespace. The path of a file whose mount is gone
+/// is cut short: only its name stays.
+pub fn over(prefix: &str) -> Vec<Loop> {
+    let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut loops: Vec<Loop> = names.filter(|name| name.starts_with("loop")).filter_map(of_name).collect();
+    let fits = |file: &Path| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
+    loops.retain(|device| fits(&device.file));
+    loops.sort_by(|a, b| a.file.cmp(&b.file));
+    loops
+}
+
+/// Whether nothing is below a loop device.
+pub fn is_free(name: &str) -> bool {
+    of_name(name.to_owned()).is_none()
+}
+
+fn of_name(name: String) -> Option<Loop> {
+    let text = std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok()?;
+    Some(Loop { name, file: PathBuf::from(text.trim_end().trim_end_matches(" (deleted)")) })
+}
+
+/// Sets a loop device up over a file, past the page cache; its name.
+pub fn attach(place: Place, file: &Path) -> Result<String, LabError> {
+    let file = file.display().to_string();
+    let printed = place.run(&["losetup", "--find", "--show", "--direct-io=on", &file])?;
+    Ok(printed.trim().trim_start_matches("/dev/").to_owned())
+}
+
+/// Takes a loop device down. One that is still in use goes when it is not any more.
+pub fn detach(name: &str) -> Result<(), LabError> {
+    Place::Here.run(&["losetup", "--detach", &format!("/dev/{name}")]).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_file_fits_there_are_no_loops() {
+        assert_eq!(over("no-file-is-called-so"), []);
+        assert!(is_free("no-such-device"));
+    }
+}

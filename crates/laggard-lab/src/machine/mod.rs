@@ -1,0 +1,12 @@
+//! What the lab asks of the machine it runs on: programs, processes, loop devices.
+//! In: names and paths of a lab. Out: what is there now. Always: nothing is touched that does not carry the lab's
+//! own mark, its identity in a command line or its folder in a path.
+
+mod error;
+pub mod limits;
+pub mod loops;
+pub mod needs;
+pub mod place;
+pub mod processes;
+
+pub use error::LabError;

@@ -1,0 +1,131 @@
+//! Where a program runs: on the machine itself, or inside the namespaces of a process.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::LabError;
+
+/// The namespaces that a program sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Those of the caller.
+    Here,
+    /// Those of the process of that number.
+    Inside(u32),
+    /// The network of the process of that number, and all else as the caller has it.
+    Network(u32),
+}
+
+impl Place {
+    /// A command line in this place, not yet started. It reads nothing.
+    pub fn command(self, words: &[&str]) -> Command {
+        let target = match self {
+            Place::Here => String::new(),
+            Place::Inside(process) | Place::Network(process) => format!("--target={process}"),
+        };
+        let entering: &[&str] = match self {
+            Place::Here => &[],
+            Place::Network(_) => &["nsenter", &target, "--net", "--"],
+            Place::Inside(_) => &["nsenter", &target, "--mount", "--net", "--uts", "--ipc", "--pid", "--"],
+        };
+        let all: Vec<&str> = entering.iter().chain(words).copied().collect();
+        let mut command = Command::new(all.first().copied().unwrap_or("false"));
+        command.args(all.iter().skip(1)).env("LC_ALL", "C").current_dir("/").stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a program to its end, which must be a good one; what it printed.
+    pub fn run(self, words: &[&str]) -> Result<String, LabError> {
+        finish(self.command(words), words)
+    }
+
+    /// Runs a script of the shell, with variables.
+    pub fn script(self, script: &str, variables: &[(&str, String)]) -> Result<String, LabError> {
+        let words = ["sh", "-euc", script];
+        let mut command = self.command(&words);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        finish(command, &["sh", "-c", script.trim()])
+    }
+
+    /// Starts a program that goes on by itself; what it says goes to a file.
+    pub fn start(self, words: &[&str], log: &Path) -> Result<(), LabError> {
+        let file = File::options().create(true).append(true).open(log).map_err(LabError::at(log))?;
+        let twin = file.try_clone().map_err(LabError::at(log))?;
+        // A session of its own: no terminal's hang-up reaches it, and nobody waits for it.
+        let all = [&["setsid", "--fork"], words].concat();
+        let mut command = self.command(&all);
+        let status = command.stdout(file).stderr(twin).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(failed(words, status.to_string())),
+            Err(error) => Err(failed(words, error.to_string())),
+        }
+    }
+
+    /// A path as this place sees it, for one who stands outside.
+    pub fn seen(self, path: &Path) -> PathBuf {
+        match self {
+            Place::Here | Place::Network(_) => path.to_owned(),
+            Place::Inside(process) => Path::new("/proc")
+                .join(process.to_string())
+                .join("root")
+                .join(path.strip_prefix("/").unwrap_or(path)),
+        }
+    }
+}
+
+fn finish(mut command: Command, words: &[&str]) -> Result<String, LabError> {
+    let output = command.output().map_err(|error| failed(words, error.to_string()))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = [output.stderr, output.stdout].map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+    let said = said.into_iter().find(|text| !text.is_empty());
+    Err(failed(words, said.unwrap_or_else(|| output.status.to_string())))
+}
+
+fn failed(words: &[&str], told: String) -> LabError {
+    LabError::Program { command: words.join(" "), told }
+}
+
+/// Waits until there is something.
+pub fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) -> Result<T, LabError> {
+    let begin = Instant::now();
+    loop {
+        match look() {
+            Some(found) => return Ok(found),
+            None if begin.elapsed() > Duration::from_secs(seconds) => {
+                return Err(LabError::InVain { what: what.into(), seconds });
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_says_is_told_when_it_fails() {
+        assert_eq!(Place::Here.run(&["echo", "well"]).unwrap(), "well\n");
+        let error = Place::Here.run(&["sh", "-c", "echo why >&2; exit 3"]).unwrap_err().to_string();
+        assert!(error.ends_with("failed: why"), "{error}");
+        let error = Place::Here.run(&["no-such-program"]).unwrap_err().to_string();
+        assert!(error.starts_with("`no-such-program` failed: No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_script_sees_its_variables_and_stops_at_the_first_failure() {
+        let script = |text: &str| Place::Here.script(text, &[("WORD", "x y".into())]);
+        assert_eq!(script("echo \"$WORD\"").unwrap(), "x y\n");
+        assert!(script("false; true").is_err());
+    }
+
+    #[test]
+    fn waiting_ends() {
+        assert!(wait_for("ever", 0, || None::<()>).unwrap_err().to_string().contains("in vain for ever"));
+    }
+}

@@ -1,0 +1,82 @@
+use super::*;
+use crate::scoring::labels::parse;
+use crate::scoring::testing::{inventory, table};
+use proptest::prelude::*;
+
+fn plan() -> Plan {
+    let minutes = |minutes: i64| Span::from_seconds(60 * minutes);
+    Plan {
+        entrants: vec![
+            Entrant::Laggard,
+            Entrant::named("running-mean").unwrap(),
+            Entrant::named("augurs-mad").unwrap(),
+        ],
+        lengths: vec![minutes(5), minutes(15)],
+        step: None,
+        beginnings: vec![minutes(5), minutes(15)],
+        scales: vec![0.5, 1.0, 2.0],
+        budget: 1.0,
+        trained: Vec::new(),
+    }
+}
+
+/// An hour of disks, one of which is slow; in the order of the names that they are given.
+fn scores(names: &[String], slow: usize) -> Vec<Score> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let inventory = inventory(&names);
+    let label = format!("component,begin,end,cause\n{},,,\n", names[slow]);
+    let (truth, strangers) = Truth::new(&inventory, &parse(&label).unwrap());
+    assert!(strangers.is_empty());
+    let value = |member: usize, at: usize| {
+        let noise = 1.0 + 0.2 * ((member * 7 + at * 5 + member * at) % 13) as f64 / 13.0;
+        if member == slow { 2.0 * noise } else { noise }
+    };
+    let rows: Vec<Vec<f64>> = (0..names.len()).map(|m| (0..240).map(|at| value(m, at)).collect()).collect();
+    let plan = plan();
+    let (every, span) = (Span::from_seconds(15), Span::from_seconds(3600));
+    let mut contest = Contest::new(&inventory, &truth, &plan, every, span);
+    for step in contest.steps() {
+        contest.take(step, &[table(&names, 15, &rows)]);
+    }
+    contest.finish();
+    contest.scores()
+}
+
+fn told(scores: &[Score]) -> Vec<String> {
+    let figures = |s: &Score| format!("{:?} {:?} {:?}", s.windows, s.stream, s.curve);
+    scores.iter().map(figures).collect()
+}
+
+fn disks(order: &[usize]) -> Vec<String> {
+    order.iter().map(|number| format!("h:d{number}")).collect()
+}
+
+#[test]
+fn one_slow_disk_is_named_and_nobody_else() {
+    for score in scores(&disks(&[0, 1, 2, 3, 4, 5, 6, 7]), 3) {
+        let last = score.stream.looks.last().unwrap();
+        assert_eq!((last.named, last.false_alarms), (1, 0), "{}", score.entrant.as_str());
+        assert_eq!(score.stream.component_mcc, Some(1.0));
+        assert_eq!(score.stream.looks.len(), 3);
+    }
+}
+
+#[test]
+fn a_lower_threshold_never_finds_less() {
+    for score in scores(&disks(&[0, 1, 2, 3, 4, 5, 6, 7]), 3) {
+        for pair in score.curve.windows(2) {
+            for (lower, higher) in pair[0].looks.iter().zip(&pair[1].looks) {
+                assert!(lower.named >= higher.named && lower.false_alarms >= higher.false_alarms);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn renaming_components_changes_no_score(order in Just((0..8).collect::<Vec<usize>>()).prop_shuffle()) {
+        let plain = scores(&disks(&[0, 1, 2, 3, 4, 5, 6, 7]), 3);
+        prop_assert_eq!(told(&plain), told(&scores(&disks(&order), 3)));
+    }
+}

@@ -1,0 +1,118 @@
+//! How much was sampled: of each component, and when of each peer group.
+//! In: tables, in the order of time. Out: component-days, and the sampled time between two instants. Always: a gap
+//! counts for nobody; only what was recorded can be watched.
+
+use std::collections::HashMap;
+
+use laggard_core::model::cluster::Inventory;
+use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::tables::Table;
+
+/// What was sampled of a recording.
+#[derive(Clone, Debug)]
+pub struct Covered {
+    /// Which component has a recorded name.
+    component: HashMap<String, usize>,
+    /// The judged group of each component.
+    group: Vec<Option<usize>>,
+    /// Sampled time of each component, in microseconds.
+    sampled: Vec<i64>,
+    /// Of each group: stretches without a gap, from before the first sample to the last.
+    stretches: Vec<Vec<(Timestamp, Timestamp)>>,
+}
+
+impl Covered {
+    /// Nothing so far.
+    pub fn new(inventory: &Inventory) -> Covered {
+        let mut group = vec![None; inventory.components.len()];
+        for (number, peers) in inventory.groups.iter().enumerate().filter(|(_, group)| group.is_judged()) {
+            peers.members.iter().for_each(|&member| group[member] = Some(number));
+        }
+        let names = inventory.components.iter().enumerate();
+        Covered {
+            component: names.map(|(index, component)| (component.recorded.clone(), index)).collect(),
+            sampled: vec![0; group.len()],
+            group,
+            stretches: vec![Vec::new(); inventory.groups.len()],
+        }
+    }
+
+    /// Takes the next tables, all on one grid. A component is sampled where one of them has a value.
+    pub fn take(&mut self, tables: &[Table]) {
+        let Some(grid) = tables.first().map(|table| table.grid) else { return };
+        let mut present: HashMap<usize, Vec<bool>> = HashMap::new();
+        for table in tables {
+            for (row, name) in table.components.iter().enumerate() {
+                let Some(&component) = self.component.get(&**name) else { continue };
+                let present = present.entry(component).or_insert_with(|| vec![false; grid.len]);
+                present
+                    .iter_mut()
+                    .zip(table.row(row))
+                    .for_each(|(present, value)| *present |= !value.is_nan());
+            }
+        }
+        let mut of_group: HashMap<usize, Vec<bool>> = HashMap::new();
+        for (component, present) in present {
+            let Some(group) = self.group[component] else { continue };
+            let samples = present.iter().filter(|present| **present).count();
+            self.sampled[component] += grid.step.micros() * samples as i64;
+            let any = of_group.entry(group).or_insert_with(|| vec![false; grid.len]);
+            any.iter_mut().zip(present).for_each(|(any, present)| *any |= present);
+        }
+        for (group, any) in of_group {
+            let instants = any.iter().enumerate().filter(|(_, any)| **any).map(|(at, _)| grid.instant(at));
+            instants.for_each(|instant| extend(&mut self.stretches[group], instant, grid.step));
+        }
+    }
+
+    /// How many days of 24 hours were sampled of all judged components together.
+    pub fn component_days(&self) -> f64 {
+        self.sampled.iter().map(|&micros| micros as f64).sum::<f64>() / Span::DAY.micros() as f64
+    }
+
+    /// The components that were judged and sampled.
+    pub fn sampled_components(&self) -> impl Iterator<Item = usize> {
+        self.sampled.iter().enumerate().filter(|(_, micros)| **micros > 0).map(|(component, _)| component)
+    }
+
+    /// How long a group was sampled between two instants.
+    pub fn between(&self, group: usize, from: Timestamp, to: Timestamp) -> Span {
+        let overlap =
+            |&(begin, end): &(Timestamp, Timestamp)| (end.min(to) - begin.max(from)).max(Span::ZERO);
+        self.stretches[group].iter().map(overlap).fold(Span::ZERO, |sum, span| sum + span)
+    }
+
+    /// The judged group of a component.
+    pub fn group(&self, component: usize) -> Option<usize> {
+        self.group[component]
+    }
+}
+
+fn extend(stretches: &mut Vec<(Timestamp, Timestamp)>, instant: Timestamp, step: Span) {
+    match stretches.last_mut() {
+        Some((_, end)) if *end + step >= instant => *end = (*end).max(instant),
+        _ => stretches.push((instant - step, instant)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::testing::{inventory, table};
+
+    #[test]
+    fn gaps_count_for_nobody() {
+        let inventory = inventory(&["a:1", "a:2", "a:3"]);
+        let mut covered = Covered::new(&inventory);
+        let (nan, at) = (f64::NAN, Timestamp::from_seconds);
+        covered.take(&[table(
+            &["a:1", "a:2", "a:3"],
+            60,
+            &[[1.0, 1.0, nan], [1.0, nan, nan], [1.0, 1.0, nan]],
+        )]);
+        covered.take(&[table(&["a:1", "a:2", "a:3"], 3600, &[[1.0]; 3])]);
+        assert_eq!(covered.component_days(), 8.0 * 15.0 / 86_400.0);
+        assert_eq!(covered.between(0, Timestamp::MIN, at(100)), Span::from_seconds(30));
+        assert_eq!(covered.between(0, at(60), at(3600)), Span::from_seconds(30));
+    }
+}

@@ -1,0 +1,128 @@
+//! A method that is given only the first so much of what was recorded.
+
+use laggard_core::anomalies::Judgement;
+use laggard_core::methods::{Detector, Method, Peers};
+use laggard_core::model::component::Kind;
+use laggard_core::model::metric::Metric;
+use laggard_core::model::time::Span;
+use laggard_core::tables::Table;
+use laggard_core::tables::grid::Grid;
+
+/// Each peer group is watched from its own first sample on, for so long; a gap does not count.
+pub struct Cut {
+    /// The method, which should know that it gets no more.
+    pub method: Box<dyn Method>,
+    /// How much it gets.
+    pub span: Span,
+}
+
+impl Method for Cut {
+    fn name(&self) -> &'static str {
+        self.method.name()
+    }
+
+    fn step(&self, recorded: Span) -> Span {
+        self.method.step(recorded)
+    }
+
+    fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
+        self.method.metrics(kind)
+    }
+
+    fn beat(&self) -> Option<Span> {
+        self.method.beat()
+    }
+
+    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
+        Box::new(Watch { detector: Some(self.method.watch(peers)), left: self.span })
+    }
+}
+
+struct Watch {
+    /// Nothing once all was seen.
+    detector: Option<Box<dyn Detector>>,
+    left: Span,
+}
+
+impl Detector for Watch {
+    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement> {
+        let (Some(detector), Some(first)) = (&mut self.detector, tables.first()) else { return Vec::new() };
+        let sampled = sampled(tables);
+        let (len, used) = within(&sampled, first.grid.step, self.left);
+        self.left = self.left + used * -1;
+        let parts: Vec<Table> = tables.iter().map(|table| begin(table, len)).collect();
+        let judged = if len > 0 { detector.judge(&parts) } else { Vec::new() };
+        let rest = if self.left < first.grid.step { self.finish() } else { Vec::new() };
+        judged.into_iter().chain(rest).collect()
+    }
+
+    fn finish(&mut self) -> Vec<Judgement> {
+        self.detector.take().map(|mut detector| detector.finish()).unwrap_or_default()
+    }
+}
+
+/// At which instants anyone has a sample.
+fn sampled(tables: &[Table]) -> Vec<bool> {
+    let mut sampled = vec![false; tables[0].grid.len];
+    for table in tables {
+        for row in 0..table.components.len() {
+            sampled.iter_mut().zip(table.row(row)).for_each(|(any, value)| *any |= !value.is_nan());
+        }
+    }
+    sampled
+}
+
+/// How many instants there are before the time is over, and how much of it they use.
+fn within(sampled: &[bool], step: Span, left: Span) -> (usize, Span) {
+    let mut used = Span::ZERO;
+    for (at, is_sampled) in sampled.iter().enumerate() {
+        if *is_sampled && used + step > left {
+            return (at, used);
+        }
+        used = used + step * i64::from(*is_sampled);
+    }
+    (sampled.len(), used)
+}
+
+fn begin(table: &Table, len: usize) -> Table {
+    let rows = (0..table.components.len()).flat_map(|row| table.row(row)[..len].iter().copied());
+    let grid = Grid { len, ..table.grid };
+    Table { metric: table.metric, grid, components: table.components.clone(), values: rows.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::rivals::{Contender, Rival};
+    use crate::scoring::testing::table;
+    use laggard_core::model::time::Timestamp;
+
+    fn ends(tables: &[Table]) -> Vec<Timestamp> {
+        let contender = Contender { rival: Rival::Iaso, lengths: vec![Span::from_seconds(60)], scale: 1.0 };
+        let cut = Cut { method: Box::new(contender), span: Span::from_seconds(150) };
+        let peers = Peers { group: "g".into(), kind: Kind::ATTACHMENT, members: vec!["x".into(); 3] };
+        let mut watch = cut.watch(&peers);
+        let mut judged: Vec<Judgement> =
+            tables.iter().flat_map(|t| watch.judge(std::slice::from_ref(t))).collect();
+        judged.extend(watch.finish());
+        judged.iter().flat_map(|j| &j.windows).map(|w| w.window.end()).collect()
+    }
+
+    #[test]
+    fn what_comes_later_is_not_seen() {
+        let names = ["a", "b", "c"];
+        let at = Timestamp::from_seconds;
+        let whole = [table(&names, 15, &[[1.0; 40]; 3])];
+        assert_eq!(ends(&whole), [at(60), at(120)]);
+        let parts = [table(&names, 15, &[[1.0; 6]; 3]), table(&names, 105, &[[1.0; 20]; 3])];
+        assert_eq!(ends(&parts), ends(&whole));
+    }
+
+    #[test]
+    fn a_gap_is_not_counted() {
+        let names = ["a", "b", "c"];
+        let at = Timestamp::from_seconds;
+        let parts = [table(&names, 15, &[[1.0; 4]; 3]), table(&names, 615, &[[1.0; 20]; 3])];
+        assert_eq!(ends(&parts), [at(60), at(660)]);
+    }
+}

@@ -1,0 +1,89 @@
+//! What components and their peers measured in single windows: what a wrong verdict looked like.
+
+use laggard_core::model::cluster::Inventory;
+use laggard_core::tables::Table;
+
+use super::windows::Wrong;
+
+/// Measures windows while tables go by.
+pub struct Gauge<'a> {
+    inventory: &'a Inventory,
+    wrong: Vec<(Wrong, Vec<(f64, u32)>)>,
+}
+
+/// What was measured in a window: means over its samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Of the component; nothing: it has no sample.
+    pub own: Option<f64>,
+    /// The median of its peers.
+    pub peers: Option<f64>,
+}
+
+impl<'a> Gauge<'a> {
+    /// Of these windows.
+    pub fn new(inventory: &'a Inventory, wrong: &[Wrong]) -> Gauge<'a> {
+        let sums = |wrong: &Wrong| vec![(0.0, 0); inventory.groups[wrong.group].members.len()];
+        Gauge { inventory, wrong: wrong.iter().map(|wrong| (*wrong, sums(wrong))).collect() }
+    }
+
+    /// Takes the next table.
+    pub fn take(&mut self, table: &Table) {
+        for (wrong, sums) in &mut self.wrong {
+            let during = |at: &usize| {
+                let instant = table.grid.instant(*at);
+                instant > wrong.window.start && instant <= wrong.window.end()
+            };
+            let instants: Vec<usize> = (0..table.grid.len).filter(during).collect();
+            if wrong.metric != table.metric.name || instants.is_empty() {
+                continue;
+            }
+            for (&member, sum) in self.inventory.groups[wrong.group].members.iter().zip(sums) {
+                let name = &self.inventory.components[member].recorded;
+                let Some(row) = table.components.iter().position(|component| **component == **name) else {
+                    continue;
+                };
+                for value in instants.iter().map(|&at| table.row(row)[at]).filter(|value| !value.is_nan()) {
+                    *sum = (sum.0 + value, sum.1 + 1);
+                }
+            }
+        }
+    }
+
+    /// What was measured, in the order of the windows.
+    pub fn measured(&self) -> Vec<Measured> {
+        self.wrong.iter().map(|(wrong, sums)| self.of(wrong, sums)).collect()
+    }
+
+    fn of(&self, wrong: &Wrong, sums: &[(f64, u32)]) -> Measured {
+        let mean = |&(sum, count): &(f64, u32)| (count > 0).then(|| sum / f64::from(count));
+        let members = &self.inventory.groups[wrong.group].members;
+        let own = members.iter().position(|&member| member == wrong.component);
+        let others = sums.iter().enumerate().filter(|(at, _)| Some(*at) != own);
+        let mut others: Vec<f64> = others.filter_map(|(_, sum)| mean(sum)).collect();
+        others.sort_unstable_by(f64::total_cmp);
+        Measured { own: own.and_then(|at| mean(&sums[at])), peers: others.get(others.len() / 2).copied() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::testing::{inventory, table};
+    use laggard_core::anomalies::Verdict;
+    use laggard_core::model::time::{Span, Timestamp};
+    use laggard_core::windows::Window;
+
+    #[test]
+    fn a_window_is_measured_by_its_own_samples() {
+        let names = ["a:1", "a:2", "a:3", "a:4"];
+        let inventory = inventory(&names);
+        let window = Window { start: Timestamp::from_seconds(15), length: Span::from_seconds(30) };
+        let verdict = Verdict { score: 0.0, threshold: 1.0, is_anomalous: false, is_faulty: false };
+        let wrong = Wrong { component: 1, group: 0, metric: "await", window, verdict };
+        let mut gauge = Gauge::new(&inventory, &[wrong]);
+        let rows = [[9.0, 1.0, 1.0, 9.0], [9.0, 4.0, 6.0, 9.0], [9.0, 2.0, 2.0, 9.0], [9.0, 3.0, 3.0, 9.0]];
+        gauge.take(&table(&names, 15, &rows));
+        assert_eq!(gauge.measured(), [Measured { own: Some(5.0), peers: Some(2.0) }]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Grafana's augurs-outlier, with its middle sensitivity, on raw values as Grafana gives it.
+
+use augurs_outlier::{DbscanDetector, MADDetector, OutlierDetector, OutlierOutput, Series};
+
+use super::block::{Block, Rating};
+
+/// Of 0 to 1; what the crate's own examples use.
+const SENSITIVITY: f64 = 0.5;
+
+/// Which samples are outliers, on the bad side of the group's median.
+pub struct Outliers {
+    detect: fn(&[&[f64]]) -> Option<OutlierOutput>,
+}
+
+impl Outliers {
+    /// By the deviation from the median of all samples.
+    pub fn mad() -> Outliers {
+        Outliers { detect: |rows| run(&MADDetector::with_sensitivity(SENSITIVITY).ok()?, rows) }
+    }
+
+    /// By who is near whom at each instant.
+    pub fn dbscan() -> Outliers {
+        Outliers { detect: |rows| run(&DbscanDetector::with_sensitivity(SENSITIVITY).ok()?, rows) }
+    }
+}
+
+/// Nothing where the crate gives up, as on values that are all equal: then there is no outlier.
+fn run<D: OutlierDetector>(detector: &D, rows: &[&[f64]]) -> Option<OutlierOutput> {
+    let processed = detector.preprocess(rows).ok()?;
+    detector.detect(&processed).ok()
+}
+
+impl Rating for Outliers {
+    fn rate(&mut self, block: &Block) -> Vec<Vec<f64>> {
+        let rows: Vec<&[f64]> = block.rows.iter().map(Vec::as_slice).collect();
+        let found = (self.detect)(&rows);
+        let mut rated = block.against_medians(|value, median| f64::from(u8::from(value > median)));
+        for (member, row) in rated.iter_mut().enumerate() {
+            let odd =
+                found.as_ref().map_or(vec![false; row.len()], |f| odd(&f.series_results[member], row.len()));
+            row.iter_mut().zip(odd).for_each(|(rating, odd)| *rating *= f64::from(u8::from(odd)));
+        }
+        rated
+    }
+}
+
+/// Which samples of a series lie in one of its intervals.
+fn odd(series: &Series, len: usize) -> Vec<bool> {
+    let mut odd = vec![false; len];
+    for interval in &series.outlier_intervals.intervals {
+        let end = interval.end.unwrap_or(len).min(len);
+        odd[interval.start.min(end)..end].fill(true);
+    }
+    odd
+}

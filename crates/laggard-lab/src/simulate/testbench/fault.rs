@@ -1,0 +1,54 @@
+//! What goes wrong with one server (FAST '10, section 9), and when.
+
+use laggard_core::diagnosis::cause::Cause;
+
+use super::order::{Micros, SECOND};
+
+/// A fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A process of the server reads its disk.
+    DiskHog,
+    /// Somebody whom the server's kernel does not see reads its disk.
+    DiskBusy,
+    /// A host sends zeros to the server.
+    WriteNetworkHog,
+    /// The server sends zeros to a host.
+    ReadNetworkHog,
+    /// One in twenty packets to the server is dropped.
+    ReceiveLoss,
+    /// One in twenty packets from the server is dropped.
+    SendLoss,
+}
+
+/// The words of `fault=`.
+pub const FAULTS: [(&str, Option<Fault>); 7] = [
+    ("none", None),
+    ("disk-hog", Some(Fault::DiskHog)),
+    ("disk-busy", Some(Fault::DiskBusy)),
+    ("write-network-hog", Some(Fault::WriteNetworkHog)),
+    ("read-network-hog", Some(Fault::ReadNetworkHog)),
+    ("receive-pktloss", Some(Fault::ReceiveLoss)),
+    ("send-pktloss", Some(Fault::SendLoss)),
+];
+
+/// The share of packets that a lossy link drops.
+pub const LOSS: f64 = 0.05;
+
+impl Fault {
+    /// The cause that a diagnosis should name.
+    pub fn cause(self) -> Cause {
+        match self {
+            Fault::DiskHog => Cause::DiskHog,
+            Fault::DiskBusy => Cause::DiskBusy,
+            Fault::WriteNetworkHog | Fault::ReadNetworkHog => Cause::NetworkHog,
+            Fault::ReceiveLoss | Fault::SendLoss => Cause::PacketLoss,
+        }
+    }
+}
+
+/// From when to when a run of so many seconds is disturbed: in 600 s, from 120 s for 300 s.
+pub fn disturbed(seconds: u64) -> (Micros, Micros) {
+    let begin = seconds / 5;
+    (begin * SECOND, (begin + seconds / 2) * SECOND)
+}

@@ -1,0 +1,82 @@
+//! What clients and servers say to each other.
+
+/// Time since the run began, in microseconds.
+pub type Micros = u64;
+
+/// One second.
+pub const SECOND: Micros = 1_000_000;
+
+/// What a disk is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Read,
+    Write,
+    /// To put its cache on the platters.
+    Flush,
+}
+
+/// Work for a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    pub direction: Direction,
+    pub bytes: u64,
+}
+
+/// A request of a client to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    pub client: usize,
+    pub server: usize,
+    /// What the client knows it by.
+    pub number: u64,
+    /// Nothing for what the server has in memory, such as a lookup.
+    pub work: Option<Work>,
+    /// How large the answer is.
+    pub answer_bytes: u64,
+}
+
+/// What a message brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    Order(Order),
+    /// That an order was carried out.
+    Answer(Order),
+    /// Zeros, that nobody waits for.
+    Zeros,
+}
+
+/// The head of a request or an answer.
+pub const HEAD_BYTES: u64 = 250;
+
+impl Order {
+    /// To write bytes that come along.
+    pub fn write(client: usize, server: usize, number: u64, bytes: u64) -> Order {
+        let work = Some(Work { direction: Direction::Write, bytes });
+        Order { client, server, number, work, answer_bytes: HEAD_BYTES }
+    }
+
+    /// To read bytes.
+    pub fn read(client: usize, server: usize, number: u64, bytes: u64) -> Order {
+        let work = Some(Work { direction: Direction::Read, bytes });
+        Order { client, server, number, work, answer_bytes: HEAD_BYTES + bytes }
+    }
+
+    /// To have all on the platters.
+    pub fn sync(client: usize, server: usize, number: u64) -> Order {
+        let work = Some(Work { direction: Direction::Flush, bytes: 0 });
+        Order { client, server, number, work, answer_bytes: HEAD_BYTES }
+    }
+
+    /// To tell what is in memory.
+    pub fn lookup(client: usize, server: usize, number: u64) -> Order {
+        Order { client, server, number, work: None, answer_bytes: HEAD_BYTES }
+    }
+
+    /// How large the request is: what is written comes along.
+    pub fn request_bytes(&self) -> u64 {
+        match self.work {
+            Some(Work { direction: Direction::Write, bytes }) => HEAD_BYTES + bytes,
+            _ => HEAD_BYTES,
+        }
+    }
+}

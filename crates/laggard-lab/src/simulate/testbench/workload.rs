@@ -1,0 +1,140 @@
+//! What the clients run, and how the file system stripes it.
+
+use super::order::Direction;
+
+/// The papers' five workloads (FAST '10, section 8.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// dd, large writes.
+    Ddw,
+    /// dd, large reads.
+    Ddr,
+    /// IOzone: writes, fsync, rewrites, fsync.
+    Iozonew,
+    /// IOzone: reads, and reads again.
+    Iozoner,
+    /// Many small files, much metadata.
+    Postmark,
+}
+
+/// The words of `workload=`.
+pub const WORKLOADS: [(&str, Workload); 5] = [
+    ("ddw", Workload::Ddw),
+    ("ddr", Workload::Ddr),
+    ("iozonew", Workload::Iozonew),
+    ("iozoner", Workload::Iozoner),
+    ("postmark", Workload::Postmark),
+];
+
+/// The two file systems of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// A client waits for every record.
+    Pvfs,
+    /// A client writes and reads some records ahead.
+    Lustre,
+}
+
+/// The words of `system=`.
+pub const SYSTEMS: [(&str, System); 2] = [("pvfs", System::Pvfs), ("lustre", System::Lustre)];
+
+/// A stretch of a workload: so many bytes of each client, one way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phase {
+    pub direction: Direction,
+    pub bytes: u64,
+    /// Whether it ends with all on the platters.
+    pub syncs: bool,
+}
+
+/// A workload of large files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bulk {
+    pub record_bytes: u64,
+    pub stripe_bytes: u64,
+    /// Records that a client has under way.
+    pub ahead: usize,
+    pub phases: Vec<Phase>,
+}
+
+const MIB: u64 = 1 << 20;
+/// What a client of as many servers gets in a second from each; makes two phases fill the run.
+const WRITTEN_A_SECOND: f64 = 27.8e6;
+const READ_A_SECOND: f64 = 39.5e6;
+
+impl System {
+    fn stripe_bytes(self) -> u64 {
+        match self {
+            System::Pvfs => 64 << 10,
+            System::Lustre => MIB,
+        }
+    }
+
+    /// Lustre caches 32 MB of writes for a server, and reads 40 MB ahead.
+    fn ahead(self) -> usize {
+        match self {
+            System::Pvfs => 1,
+            System::Lustre => 3,
+        }
+    }
+}
+
+impl Workload {
+    /// Its records and phases; nothing for one of small files. `share` is servers to clients.
+    pub fn bulk(self, system: System, share: f64, seconds: u64) -> Option<Bulk> {
+        let (dd, iozone) = match system {
+            System::Pvfs => (40 * MIB, 16 * MIB),
+            System::Lustre => (10 * MIB, 10 * MIB),
+        };
+        let phase = |direction, bytes, syncs| Phase { direction, bytes, syncs };
+        let half = |rate: f64| (rate * share * seconds as f64 / 2.0) as u64;
+        let (record_bytes, phases) = match self {
+            Workload::Ddw => (dd, vec![phase(Direction::Write, u64::MAX, false)]),
+            Workload::Ddr => (dd, vec![phase(Direction::Read, u64::MAX, false)]),
+            Workload::Iozonew => (iozone, vec![phase(Direction::Write, half(WRITTEN_A_SECOND), true); 2]),
+            Workload::Iozoner => (iozone, vec![phase(Direction::Read, half(READ_A_SECOND), false); 2]),
+            Workload::Postmark => return None,
+        };
+        Some(Bulk { record_bytes, stripe_bytes: system.stripe_bytes(), ahead: system.ahead(), phases })
+    }
+}
+
+impl Bulk {
+    /// How many bytes of a record that begins at `offset` of a file lie on each server.
+    pub fn stripe(&self, offset: u64, servers: usize) -> Vec<u64> {
+        let (stripes, servers) = (self.record_bytes / self.stripe_bytes, servers as u64);
+        let first = offset / self.stripe_bytes % servers;
+        let of_server = |server| {
+            let behind = (server + servers - first) % servers;
+            let more = u64::from(behind < stripes % servers);
+            (stripes / servers + more) * self.stripe_bytes
+        };
+        (0..servers).map(of_server).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bulk(system: System) -> Bulk {
+        Workload::Iozonew.bulk(system, 1.0, 600).unwrap()
+    }
+
+    #[test]
+    fn a_record_lies_on_all_servers_and_none_of_it_is_lost() {
+        let bulk = bulk(System::Pvfs);
+        for record in 0..20 {
+            let parts = bulk.stripe(record * bulk.record_bytes, 10);
+            assert_eq!(parts.iter().sum::<u64>(), 16 * MIB);
+            assert!(parts.iter().all(|&part| part == 25 * 65536 || part == 26 * 65536), "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn with_fewer_stripes_than_servers_the_next_record_begins_where_one_ended() {
+        let bulk = bulk(System::Lustre);
+        assert_eq!(bulk.stripe(0, 12)[10..], [0, 0]);
+        assert_eq!(bulk.stripe(bulk.record_bytes, 12)[8..], [0, 0, MIB, MIB]);
+    }
+}

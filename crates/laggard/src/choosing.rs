@@ -1,0 +1,162 @@
+//! Which method looks, and how: the options that `diagnose`, `train`, `rank` and `eval` share.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use laggard_core::anomalies::thresholds::Thresholds;
+use laggard_core::diagnosis::explain::Reasoning;
+use laggard_core::distances::Measure;
+use laggard_core::methods::Method;
+use laggard_core::methods::laggard::{Laggard, Settings};
+use laggard_core::methods::production::Intrepid;
+use laggard_core::methods::published::{Paper, Published};
+use laggard_core::methods::testbench::Fast10;
+use laggard_core::model::metric::Metric;
+use laggard_core::model::time::Span;
+
+use crate::arguments::{metric, positive_span};
+
+/// How to look for the odd one out.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Choice {
+    /// The method: laggard needs no training; production and testbench are those of the papers.
+    #[arg(long, value_enum, default_value_t)]
+    pub method: Word,
+    #[command(flatten)]
+    pub details: Details,
+    /// What `laggard train` has learnt, for production and testbench.
+    #[arg(long, value_name = "FILE")]
+    pub thresholds: Option<PathBuf>,
+    /// How long the windows of the method laggard are, such as 5m,15m,1h,1d.
+    #[arg(long, value_name = "SPANS", value_delimiter = ',', value_parser = positive_span)]
+    pub windows: Vec<Span>,
+}
+
+/// A method's word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Word {
+    /// Log ratio to the peers' median, over windows from a minute to a day.
+    #[default]
+    Laggard,
+    /// Intrepid in production: cumulative histograms over 15 minutes, every 15 s.
+    Production,
+    /// FAST '10 test bench: histograms over 64 s, every second.
+    Testbench,
+}
+
+/// A measure, by its word.
+pub fn measure(word: &str) -> Result<Measure, String> {
+    Measure::named(word).ok_or_else(|| "one of cdf, kl, median, thresh".into())
+}
+
+/// What can be chosen about the methods of the papers.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Details {
+    /// How production and testbench compare two components. Default: the method's own.
+    #[arg(long, value_name = "MEASURE", value_parser = measure)]
+    pub measure: Option<Measure>,
+    /// Look at these metrics only. Default: the method's own.
+    #[arg(long, value_name = "METRIC", value_parser = metric)]
+    pub metric: Vec<&'static Metric>,
+    /// The distance of samples for production and testbench, whose windows are so many samples long. Default: the
+    /// paper's, 15s and 1s.
+    #[arg(long, value_name = "SPAN", value_parser = positive_span)]
+    pub step: Option<Span>,
+}
+
+impl Details {
+    /// The method of a paper, as it is wanted.
+    pub fn published<P: Paper>(&self) -> Published<P> {
+        let mut method = Published::default();
+        if let Some(measure) = self.measure {
+            method = method.with_measure(measure);
+        }
+        if !self.metric.is_empty() {
+            method = method.with_metrics(self.metric.clone());
+        }
+        method.step = self.step.unwrap_or(method.step);
+        method
+    }
+}
+
+impl Choice {
+    /// The method, for a recording of that length. With exact scores where they will be told.
+    pub fn method(&self, span: Span, is_exact: bool) -> anyhow::Result<Box<dyn Method>> {
+        self.check()?;
+        let thresholds = self.thresholds()?;
+        Ok(match self.method {
+            Word::Laggard => Box::new(self.laggard(span)),
+            Word::Production => Box::new(self.published::<Intrepid>(thresholds, is_exact)?),
+            Word::Testbench => Box::new(self.published::<Fast10>(thresholds, is_exact)?),
+        })
+    }
+
+    fn published<P: Paper>(
+        &self,
+        thresholds: Option<Thresholds>,
+        is_exact: bool,
+    ) -> anyhow::Result<Published<P>> {
+        let mut method = self.details.published();
+        if let Some(thresholds) = thresholds {
+            method = Published::with_thresholds(method, thresholds)?;
+        }
+        Ok(if is_exact { method.with_exact_scores() } else { method })
+    }
+
+    /// An option that would be left unused is a misunderstanding.
+    fn check(&self) -> anyhow::Result<()> {
+        let is_laggard = self.method == Word::Laggard;
+        match () {
+            () if is_laggard && self.thresholds.is_some() => {
+                bail!(
+                    "the method laggard takes no --thresholds: leave them out, or add --method production or testbench"
+                )
+            }
+            () if is_laggard && self.details.step.is_some() => {
+                bail!(
+                    "the method laggard has no --step: leave it out, or add --method production or testbench"
+                )
+            }
+            () if is_laggard && self.details.measure.is_some() => {
+                bail!(
+                    "the method laggard has no --measure: leave it out, or add --method production or testbench"
+                )
+            }
+            () if !is_laggard && !self.windows.is_empty() => {
+                bail!("--windows is for the method laggard: those of the others are the papers'")
+            }
+            () => Ok(()),
+        }
+    }
+
+    fn laggard(&self, span: Span) -> Laggard {
+        let mut settings = Settings { span: Some(span), ..Settings::default() };
+        if !self.windows.is_empty() {
+            settings.lengths = self.windows.clone();
+            settings.lengths.sort_unstable();
+            settings.lengths.dedup();
+        }
+        Laggard { settings, only: self.details.metric.clone() }
+    }
+
+    fn thresholds(&self) -> anyhow::Result<Option<Thresholds>> {
+        self.thresholds.as_deref().map(thresholds).transpose()
+    }
+
+    /// How causes are found with this method.
+    pub fn reasoning(&self) -> Reasoning {
+        if self.method == Word::Testbench { Reasoning::Checklist } else { Reasoning::Weight }
+    }
+
+    /// Whether the method should have been trained and was not.
+    pub fn is_untrained(&self) -> bool {
+        self.method != Word::Laggard && self.thresholds.is_none()
+    }
+}
+
+/// Reads what `laggard train` has written.
+pub fn thresholds(file: &Path) -> anyhow::Result<Thresholds> {
+    let named = || file.display().to_string();
+    Thresholds::from_toml(&std::fs::read_to_string(file).with_context(named)?).with_context(named)
+}

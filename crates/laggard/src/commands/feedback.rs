@@ -1,0 +1,191 @@
+//! `laggard feedback`: what operators know and the recording does not.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use laggard_core::model::cluster::Inventory;
+use laggard_core::model::time::{Span, Timestamp, parse_time};
+use laggard_core::suspects::blame::CONTAINERS;
+use laggard_core::suspects::feedback::{Event, Feedback as Said, Word, covers};
+use laggard_store::dataset::Dataset;
+use laggard_store::notebook;
+use serde::Serialize;
+
+use super::{cluster, tables};
+use crate::arguments::{now, positive_span};
+use crate::failure::{Done, Outcome, tell};
+use crate::output;
+
+/// Say what became of a suspect, or list what was said.
+///
+/// A component is named as in reports; a server, controller, array, ... stands for all that belongs to it. What is said
+/// is kept in the dataset, in feedback.toml, and heeded by `diagnose` and `rank`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard feedback data repaired oss3:sdb --at 2026-11-15T14:00:00Z --note replaced
+  laggard feedback data ignore ddn19a --note known
+  laggard feedback data snooze oss3 --for 2h
+  laggard feedback data unignore ddn19a
+  laggard feedback data list
+
+Exit status: 0 done, 2 usage or input error.")]
+pub struct Feedback {
+    /// The dataset: a folder.
+    dataset: String,
+    /// What to do.
+    #[arg(value_enum)]
+    action: Action,
+    /// A component, or a server, controller, array, ...; where the name is not enough, `controller=NAME`.
+    component: Option<String>,
+    /// From when on: 2026-11-15T10:00:00Z, -2h, now. Default: now for repaired and snooze, always for the others.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    at: Option<String>,
+    /// How long to snooze: 2h, 1d.
+    #[arg(long = "for", value_name = "SPAN", value_parser = positive_span)]
+    length: Option<Span>,
+    /// Why, for whoever reads it later.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    note: String,
+    /// The cluster file. Default: cluster.toml in the dataset, or none.
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
+    /// The list as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Action {
+    /// It is mended: what was before is over, what shows from then on is new.
+    Repaired,
+    /// Do not tell it any more.
+    Ignore,
+    /// Do not tell it for a while.
+    Snooze,
+    /// Tell it again.
+    Unignore,
+    /// What was said so far.
+    List,
+}
+
+impl Feedback {
+    pub fn run(self) -> Outcome {
+        let dataset = tables::open(&self.dataset)?;
+        let word = match self.action {
+            Action::List => return self.list(&dataset),
+            Action::Repaired => Word::Repaired,
+            Action::Ignore => Word::Ignore,
+            Action::Snooze => Word::Snooze,
+            Action::Unignore => Word::Unignore,
+        };
+        let event = self.event(word)?;
+        let meant = self.meant(&dataset, &event.component)?;
+        notebook::add(&dataset, &event)?;
+        tell(format_args!("{} {}{}{meant}", event.word.as_str(), event.component, told_time(&event)));
+        Ok(Done::Well)
+    }
+
+    fn event(&self, word: Word) -> anyhow::Result<Event> {
+        let Some(component) = self.component.clone() else {
+            bail!(
+                "{} whom? Name a component: `laggard cluster check DATASET --members` lists them",
+                word.as_str()
+            );
+        };
+        if (word == Word::Snooze) != self.length.is_some() {
+            let next =
+                if word == Word::Snooze { "say for how long: --for 2h" } else { "--for is for snooze" };
+            bail!("{}: {next}", word.as_str());
+        }
+        let noted = now();
+        let said = self.at.as_deref().map(|text| parse_time(text, noted)).transpose()?;
+        let at = said.or_else(|| matches!(word, Word::Repaired | Word::Snooze).then_some(noted));
+        let until = at.zip(self.length).map(|(at, length)| at + length);
+        Ok(Event { word, component, at, until, note: self.note.clone(), noted })
+    }
+
+    /// Who is meant, in words. Nobody: refused, with the nearest name that is known.
+    fn meant(&self, dataset: &Dataset, name: &str) -> anyhow::Result<String> {
+        let file = cluster::load(dataset, self.cluster.as_deref())?;
+        let (recorded, problems) = cluster::recorded(dataset)?;
+        problems.iter().for_each(tell);
+        let inventory = Inventory::new(&file, &recorded);
+        let of_name = inventory.components.iter().filter(|component| covers(name, component));
+        match of_name.count() {
+            0 => bail!("{}", unknown(name, &inventory)),
+            1 => Ok(String::new()),
+            many => Ok(format!(" ({many} components)")),
+        }
+    }
+
+    fn list(&self, dataset: &Dataset) -> Outcome {
+        if let Some(component) = &self.component {
+            bail!("list shows all that was said; {component:?} is one word too many");
+        }
+        let (said, problems) = notebook::read(dataset)?;
+        if self.json {
+            output::json(&Document { schema: "laggard.feedback/1", events: &said.events })?;
+        } else if said.events.is_empty() {
+            tell("nothing was said so far");
+        } else {
+            output::print(&lines(&said))?;
+        }
+        problems.iter().for_each(tell);
+        Ok(if problems.is_empty() { Done::Well } else { Done::WithErrors })
+    }
+}
+
+/// Nobody has mistyped a longer one.
+const LONGEST_NAME: usize = 200;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    events: &'a [Event],
+}
+
+fn lines(said: &Said) -> comfy_table::Table {
+    let mut table = output::table(&["said", "word", "component", "from", "until", "note"], &[]);
+    let time =
+        |time: Option<Timestamp>, none: &str| time.map_or_else(|| none.to_owned(), |time| time.to_string());
+    for event in &said.events {
+        table.add_row([
+            event.noted.to_string(),
+            event.word.as_str().to_owned(),
+            event.component.clone(),
+            time(event.at, "always"),
+            time(event.until, ""),
+            event.note.clone(),
+        ]);
+    }
+    table
+}
+
+fn told_time(event: &Event) -> String {
+    match (event.at, event.until) {
+        (Some(at), Some(until)) => format!(" from {at} to {until}"),
+        (Some(at), None) => format!(" from {at} on"),
+        (None, _) => String::new(),
+    }
+}
+
+fn unknown(name: &str, inventory: &Inventory) -> String {
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for component in &inventory.components {
+        known.extend([component.name.as_str(), component.recorded.as_str()]);
+        known.extend(
+            CONTAINERS
+                .iter()
+                .filter_map(|attribute| component.attributes.get(*attribute))
+                .map(String::as_str),
+        );
+    }
+    // Measuring takes the product of both lengths.
+    let known = known.into_iter().filter(|_| name.len() <= LONGEST_NAME);
+    let nearest = known.min_by_key(|known| strsim::damerau_levenshtein(name, known));
+    let hint = nearest.map_or_else(String::new, |nearest| format!(": is it {nearest}?"));
+    format!("no component is called {name:?}{hint} `laggard cluster check DATASET --members` lists them")
+}

@@ -1,0 +1,153 @@
+//! `laggard rank`: who has been unlike its peers for longest, hour by hour.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::{Args, value_parser};
+use laggard_core::model::cluster::{Inventory, PeerGroup};
+use laggard_core::model::time::Timestamp;
+use laggard_core::report::Warning;
+use laggard_core::report::number::count;
+use laggard_core::suspects::listing::Listing;
+use laggard_core::suspects::ranked::{HourList, HourLists, LISTED, Ranked};
+use serde::Serialize;
+
+use super::tables;
+use crate::choosing::Choice;
+use crate::examining::Recording;
+use crate::failure::{Outcome, TooPoor, tell};
+use crate::timeframe::Timeframe;
+use crate::{limits, output, progress};
+
+/// List, hour by hour, who has been unlike its peers for longest.
+///
+/// Each component counts its windows: one more for each in which it is anomalous, one less for each in which it is not,
+/// never below none. A line is an hour, with the components of the highest counts as they stand at its end: the count,
+/// the number of the peer group, and the name. `laggard feedback` zeroes or hides components.
+#[derive(Args)]
+#[command(
+    mut_arg("method", |method| method.default_value("production")),
+    after_help = "\
+Examples:
+  laggard rank data --thresholds thresholds.toml
+  laggard rank data --top 4 --from -1d
+  laggard rank data --json | jq '.hours[-1].places[0]'
+
+Exit status: 0 done, 2 usage or input error, 4 data too poor to judge."
+)]
+pub struct Rank {
+    /// The dataset: a folder, or an object-store prefix.
+    dataset: String,
+    /// The cluster file. Default: cluster.toml in the dataset, or none.
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
+    #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
+    timeframe: Timeframe,
+    /// List so many each hour.
+    #[arg(long, value_name = "N", default_value_t = LISTED as u16, value_parser = value_parser!(u16).range(1..))]
+    top: u16,
+    /// As JSON: see docs/operating.md.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Rank {
+    pub fn run(self) -> Outcome {
+        let dataset = tables::open(&self.dataset)?;
+        let mut recording = Recording::open(dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
+        let method = self.choice.method(recording.span()?, false)?;
+        let (inventory, feedback) = (recording.inventory.clone(), recording.feedback.clone());
+        let mut listing = Listing::new(&inventory, &feedback, method.beat(), self.top.into());
+        let is_watched = |group: &PeerGroup| group.is_judged() && !method.metrics(&group.kind).is_empty();
+        let groups = number(&mut listing, &inventory, is_watched);
+        let bar = progress::over_shares();
+        let examined = recording.examine(&*method, &mut |examined, done| {
+            examined.iter().for_each(|examined| listing.take(examined));
+            bar.set_position((done * progress::SHARES as f64) as u64);
+            Ok(())
+        });
+        bar.finish_and_clear();
+        examined?;
+        recording.problems.iter().for_each(tell);
+        self.tell(method.name(), &groups, &listing.lists())?;
+        Ok(recording.done())
+    }
+
+    fn tell(&self, method: &str, groups: &[Numbered], lists: &HourLists) -> anyhow::Result<()> {
+        if lists.0.is_empty() {
+            bail!(TooPoor("no window came to its end: record for longer, or choose a longer time".into()));
+        }
+        if self.choice.is_untrained() {
+            let Warning { text, next } = limits::untrained(method);
+            tell(format_args!("  !  {text}\n  -> {next}"));
+        }
+        if self.json {
+            return output::json(&document(method, groups, lists));
+        }
+        let mut out = output::stdout();
+        write!(out, "{lists}")?;
+        out.flush()?;
+        for Numbered { number, name, members, .. } in groups {
+            tell(format_args!("group {number}: {name} ({})", count(*members, "member")));
+        }
+        Ok(())
+    }
+}
+
+/// A peer group, and the number that stands for it.
+#[derive(Serialize)]
+struct Numbered<'a> {
+    number: usize,
+    name: &'a str,
+    kind: &'a str,
+    members: usize,
+}
+
+fn number<'a>(
+    listing: &mut Listing,
+    inventory: &'a Inventory,
+    is_watched: impl Fn(&PeerGroup) -> bool,
+) -> Vec<Numbered<'a>> {
+    let watched = inventory.groups.iter().enumerate().filter(|(_, group)| is_watched(group));
+    let numbered = |(index, group): (usize, &'a PeerGroup)| Numbered {
+        number: listing.add_group(index, group),
+        name: &group.name,
+        kind: group.kind.as_str(),
+        members: group.members.len(),
+    };
+    watched.map(numbered).collect()
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    method: &'a str,
+    groups: &'a [Numbered<'a>],
+    hours: Vec<Hour<'a>>,
+}
+
+#[derive(Serialize)]
+struct Hour<'a> {
+    hour: Timestamp,
+    places: Vec<Place<'a>>,
+}
+
+#[derive(Serialize)]
+struct Place<'a> {
+    persistence: u32,
+    group: usize,
+    component: &'a str,
+}
+
+fn document<'a>(method: &'a str, groups: &'a [Numbered<'a>], lists: &'a HourLists) -> Document<'a> {
+    let place = |place: &'a Ranked| Place {
+        persistence: place.persistence,
+        group: place.group.parse().unwrap_or(0),
+        component: &place.component,
+    };
+    let hour = |list: &'a HourList| Hour { hour: list.hour, places: list.places.iter().map(place).collect() };
+    Document { schema: "laggard.rank/1", method, groups, hours: lists.0.iter().map(hour).collect() }
+}

@@ -1,0 +1,150 @@
+//! Which datasets are meant, and what is known of them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use laggard_core::anomalies::thresholds::Thresholds;
+use laggard_lab::scoring::labels::{self, Label};
+use laggard_store::dataset::Dataset;
+use tempfile::TempDir;
+
+use super::archive;
+use crate::arguments::glob;
+use crate::choosing::thresholds;
+use crate::commands::tables;
+
+/// A dataset with its labels.
+pub struct Labelled {
+    /// Where it is.
+    pub location: String,
+    /// The dataset.
+    pub dataset: Dataset,
+    /// What is true of it.
+    pub labels: Vec<Label>,
+    /// Where that stands.
+    pub file: Option<PathBuf>,
+    /// Whether other datasets have the same labels.
+    pub is_shared: bool,
+    /// What was trained for it: its own `thresholds*.toml`.
+    pub trained: Vec<Thresholds>,
+}
+
+/// Datasets, and the folders of those that came packed, which go with this value.
+pub struct Found {
+    /// The datasets.
+    pub labelled: Vec<Labelled>,
+    _unpacked: Vec<TempDir>,
+}
+
+/// Finds datasets, and their labels: of one file for all, or of each dataset's own `labels.csv`.
+pub fn find(words: &[String], file: Option<&Path>) -> anyhow::Result<Found> {
+    let (mut datasets, mut unpacked) = (Vec::new(), Vec::new());
+    for word in words {
+        if archive::is_packed(Path::new(word)) {
+            let folder = archive::unpack(Path::new(word))?;
+            datasets.extend(packed(word, folder.path())?);
+            unpacked.push(folder);
+        } else {
+            datasets.extend(located(word)?);
+        }
+    }
+    Ok(Found { labelled: labelled(datasets, file)?, _unpacked: unpacked })
+}
+
+/// Datasets of an archive, in its top folder or in one below.
+fn packed(word: &str, folder: &Path) -> anyhow::Result<Vec<(String, Dataset)>> {
+    let text = |path: &Path| path.display().to_string();
+    let mut inner = Vec::new();
+    match located(&text(folder)) {
+        Ok(found) => inner.extend(found),
+        Err(_) => {
+            for below in folders(folder)? {
+                inner.extend(located(&text(&below)).with_context(|| word.to_owned())?);
+            }
+        }
+    }
+    let renamed =
+        |(location, dataset): (String, Dataset)| (location.replacen(&text(folder), word, 1), dataset);
+    Ok(inner.into_iter().map(renamed).collect())
+}
+
+fn labelled(datasets: Vec<(String, Dataset)>, file: Option<&Path>) -> anyhow::Result<Vec<Labelled>> {
+    let is_shared = file.is_some() && datasets.len() > 1;
+    let shared = file.map(read).transpose()?;
+    let with_labels = |(location, dataset): (String, Dataset)| {
+        let own = dataset.folder().map(|folder| folder.join("labels.csv"));
+        let (labels, file) = match (&shared, own) {
+            (Some(labels), _) => (labels.clone(), file.map(Path::to_owned)),
+            (None, Some(own)) if own.is_file() => (read(&own)?, Some(own)),
+            _ => bail!("{location}: has no labels.csv: name the file that says what is true with --labels"),
+        };
+        let trained = dataset.folder().map(trained).transpose()?.unwrap_or_default();
+        Ok(Labelled { location, dataset, labels, file, is_shared, trained })
+    };
+    datasets.into_iter().map(with_labels).collect()
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<Label>> {
+    let named = || file.display().to_string();
+    let text = std::fs::read_to_string(file).with_context(named)?;
+    labels::parse(&text).with_context(named)
+}
+
+fn trained(folder: &Path) -> anyhow::Result<Vec<Thresholds>> {
+    let is_trained = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("thresholds") && name.ends_with(".toml")
+    };
+    let mut files: Vec<PathBuf> = entries(folder)?.into_iter().filter(is_trained).collect();
+    files.sort();
+    files.iter().map(|file| thresholds(file)).collect()
+}
+
+/// The dataset of that name, or those in that folder, or those that fit.
+fn located(word: &str) -> anyhow::Result<Vec<(String, Dataset)>> {
+    let path = Path::new(word);
+    if word.contains("://") || is_dataset(path) {
+        return Ok(vec![(word.to_owned(), tables::open(word)?)]);
+    }
+    let folders = if path.is_dir() { folders(path)? } else { fitting(path)? };
+    let inner = folders.iter().filter(|folder| is_dataset(folder));
+    let found: Vec<_> = inner.map(|f| (f.display().to_string(), Dataset::in_folder(f))).collect();
+    if found.is_empty() {
+        bail!("{word}: neither a dataset, nor a folder of datasets, nor a pattern that fits some");
+    }
+    Ok(found)
+}
+
+fn is_dataset(folder: &Path) -> bool {
+    folder.is_dir() && Dataset::in_folder(folder).segments().is_ok_and(|listing| !listing.segments.is_empty())
+}
+
+fn entries(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = path.read_dir().with_context(|| path.display().to_string())?;
+    Ok(entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
+}
+
+fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut folders = entries(path)?;
+    // An experiment that is not whole is hidden.
+    let is_hidden =
+        |folder: &Path| folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    folders.retain(|folder| folder.is_dir() && !is_hidden(folder));
+    folders.sort();
+    Ok(folders)
+}
+
+/// Folders whose last name fits a pattern.
+fn fitting(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Ok(Vec::new());
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    let pattern = glob(name).map_err(|problem| anyhow::anyhow!("{}: {problem}", path.display()))?;
+    if !parent.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut folders = folders(parent)?;
+    folders.retain(|folder| folder.file_name().is_some_and(|name| pattern.is_match(name)));
+    Ok(folders)
+}

@@ -1,0 +1,293 @@
+//! A document as tables for people.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use laggard_core::model::time::Span;
+use laggard_lab::scoring::experiments::{BenchFigures, Rates};
+use laggard_lab::scoring::stream::{Delay, Look};
+
+use super::document::{BenchScore, Document, DriveScore, DriveSet, EventScore, WrongWindow};
+use crate::output;
+
+/// Prints it.
+pub fn print(document: &Document) -> anyhow::Result<()> {
+    for set in &document.drives {
+        drives(set)?;
+    }
+    if !document.experiments.is_empty() {
+        experiments(&document.experiments)?;
+    }
+    if !document.events.is_empty() {
+        events(&document.events)?;
+    }
+    Ok(())
+}
+
+fn heading(text: &str) -> anyhow::Result<()> {
+    Ok(writeln!(output::stdout(), "{text}")?)
+}
+
+fn drives(set: &DriveSet) -> anyhow::Result<()> {
+    let DriveSet { dataset, components, component_days, labelled, .. } = set;
+    heading(&format!(
+        "{dataset}: {components} components, {component_days:.1} component-days, {labelled} in trouble"
+    ))?;
+    heading("\nWatched from the first sample: who is named after how much data (+ wrongly named)")?;
+    output::print(&stream(set))?;
+    heading("\nWindow by window, without memory")?;
+    output::print(&windows(set))?;
+    if set.methods.iter().any(|method| !method.curve.is_empty()) {
+        let budget = set.budget;
+        heading(&format!(
+            "\nWith the lowest threshold that keeps {budget} false alarms in 1000 component-days"
+        ))?;
+        output::print(&at_budget(set))?;
+    }
+    heading("\nWhat the missed and the false windows look like: of each component its worst")?;
+    output::print(&wrong(set))?;
+    heading("")
+}
+
+fn stream(set: &DriveSet) -> comfy_table::Table {
+    let looks = set.methods.first().map(|method| method.stream.looks.as_slice()).unwrap_or_default();
+    let after = looks.iter().map(|look| look.after.map_or("all".to_owned(), |after| after.to_string()));
+    let columns: Vec<String> = ["method".to_owned()]
+        .into_iter()
+        .chain(after)
+        .chain(["false/1000 days", "median delay", "worst delay", "component MCC"].map(String::from))
+        .collect();
+    let mut table =
+        output::table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), &rights(columns.len()));
+    for DriveScore { method, stream, .. } in &set.methods {
+        let rate = format!("{:.2}", stream.false_alarms_per_1000_component_days);
+        let cells = std::iter::once((*method).to_owned()).chain(stream.looks.iter().map(look));
+        table.add_row(cells.chain([rate]).chain(delays(&stream.delay)).chain([figure(stream.component_mcc)]));
+    }
+    table
+}
+
+/// In the median, and at worst.
+fn delays(delay: &Delay) -> [String; 2] {
+    [delay.median, delay.worst].map(|span| span.map_or("never".to_owned(), |span| span.to_string()))
+}
+
+/// `13/14 +1`.
+fn look(look: &Look) -> String {
+    let wrongly = if look.false_alarms > 0 { format!(" +{}", look.false_alarms) } else { String::new() };
+    format!("{}/{}{wrongly}", look.named, look.labelled)
+}
+
+/// All columns but the first.
+fn rights(columns: usize) -> Vec<usize> {
+    (1..columns).collect()
+}
+
+fn windows(set: &DriveSet) -> comfy_table::Table {
+    let columns = [
+        "window",
+        "method",
+        "windows",
+        "missed",
+        "false",
+        "precision",
+        "recall",
+        "MCC",
+        "best MCC",
+        "at x",
+        "median delay",
+        "worst delay",
+    ];
+    let mut table = output::table(&columns, &rights(columns.len())[1..]);
+    let lengths: BTreeSet<Span> = set.methods.iter().flat_map(|m| &m.windows).map(|w| w.length).collect();
+    for length in lengths {
+        for method in &set.methods {
+            let Some(w) = method.windows.iter().find(|w| w.length == length) else { continue };
+            let counts = w.counts;
+            let all = counts.true_positives
+                + counts.false_positives
+                + counts.false_negatives
+                + counts.true_negatives;
+            let numbers =
+                [all, counts.false_negatives, counts.false_positives].map(|number| number.to_string());
+            let scale = w.best_scale.map_or("-".to_owned(), |scale| format!("{scale:.2}"));
+            let figures = [w.precision, w.recall, w.mcc, w.best_mcc].map(figure);
+            table.add_row(
+                [length.to_string(), method.method.to_owned()]
+                    .into_iter()
+                    .chain(numbers)
+                    .chain(figures)
+                    .chain([scale])
+                    .chain(delays(&w.delay)),
+            );
+        }
+    }
+    table
+}
+
+fn at_budget(set: &DriveSet) -> comfy_table::Table {
+    let looks = set.methods.first().map(|method| method.stream.looks.as_slice()).unwrap_or_default();
+    let after = looks.iter().map(|look| look.after.map_or("all".to_owned(), |after| after.to_string()));
+    let columns: Vec<String> =
+        ["method", "threshold x", "false/1000 days"].map(String::from).into_iter().chain(after).collect();
+    let mut table =
+        output::table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), &rights(columns.len()));
+    for method in set.methods.iter().filter(|method| !method.curve.is_empty()) {
+        match &method.at_budget {
+            Some(point) => {
+                let rate = format!("{:.2}", point.false_alarms_per_1000_component_days);
+                let cells = [method.method.to_owned(), format!("{:.2}", point.scale), rate];
+                table.add_row(cells.into_iter().chain(point.looks.iter().map(look)));
+            }
+            None => _ = table.add_row([method.method, "none keeps it"]),
+        }
+    }
+    table
+}
+
+fn wrong(set: &DriveSet) -> comfy_table::Table {
+    let columns =
+        ["method", "", "component", "from", "window", "score", "threshold", "metric", "own", "peers"];
+    let mut table = output::table(&columns, &[4, 5, 6, 8, 9]);
+    for method in &set.methods {
+        let all =
+            method.missed.iter().map(|w| ("missed", w)).chain(method.mistaken.iter().map(|w| ("false", w)));
+        for (word, window) in all {
+            table.add_row(wrong_window(method.method, word, window));
+        }
+    }
+    table
+}
+
+fn wrong_window(method: &str, word: &str, window: &WrongWindow) -> Vec<String> {
+    let value =
+        |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{} {}", fine(value), window.unit));
+    vec![
+        method.to_owned(),
+        word.to_owned(),
+        window.component.clone(),
+        window.start.to_string(),
+        window.length.to_string(),
+        format!("{:.2}", window.score),
+        format!("{:.2}", window.threshold),
+        window.metric.to_owned(),
+        value(window.value),
+        value(window.peers),
+    ]
+}
+
+/// With three digits after the point, where that may matter.
+fn fine(value: f64) -> String {
+    if value.abs() < 10.0 { format!("{value:.3}") } else { output::short(value) }
+}
+
+fn experiments(methods: &[BenchScore]) -> anyhow::Result<()> {
+    heading("Experiments: indicted (I) and diagnosed (D) rightly (TP) and wrongly (FP)")?;
+    let columns = ["fault", "method", "experiments", "ITP", "IFP", "DTP", "DFP"];
+    let mut table = output::table(&columns, &[2, 3, 4, 5, 6]);
+    let faults: BTreeSet<&String> = methods.iter().flat_map(|method| method.figures.faults.keys()).collect();
+    let of_fault =
+        |fault: &str, figures: &BenchFigures| figures.faults.get(fault).copied().unwrap_or_default();
+    for fault in in_order(&faults) {
+        bench_rows(&mut table, fault, methods, |figures| of_fault(fault, figures));
+    }
+    bench_rows(&mut table, "all", methods, |figures| figures.aggregate);
+    bench_rows(&mut table, "all that can be seen", methods, |figures| figures.observable);
+    if methods.iter().any(|method| method.figures.felt.is_some()) {
+        bench_rows(&mut table, "all that is felt", methods, |figures| figures.felt.unwrap_or_default());
+    }
+    output::print(&table)?;
+    wrong_experiments(methods)
+}
+
+/// The few that are told of each method; `--json` has all.
+const FEW: usize = 5;
+
+fn wrong_experiments(methods: &[BenchScore]) -> anyhow::Result<()> {
+    for method in methods.iter().filter(|method| !method.wrong.is_empty()) {
+        heading(&format!(
+            "\n{}: {} not right",
+            method.method,
+            output::count(method.wrong.len() as u64, "experiment")
+        ))?;
+        for line in method.wrong.iter().take(FEW) {
+            heading(&format!("  {line}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The order of the paper's tables; what it does not have comes last.
+fn in_order<'a>(faults: &BTreeSet<&'a String>) -> Vec<&'a str> {
+    const ORDER: [&str; 7] = [
+        "none",
+        "disk-hog",
+        "disk-busy",
+        "write-network-hog",
+        "read-network-hog",
+        "receive-pktloss",
+        "send-pktloss",
+    ];
+    let place = |fault: &&str| ORDER.iter().position(|known| known == fault).unwrap_or(ORDER.len());
+    let mut faults: Vec<&str> = faults.iter().map(|fault| fault.as_str()).collect();
+    faults.sort_by_key(place);
+    faults
+}
+
+/// The rates of each method, with the fault's name before the first.
+fn bench_rows(
+    table: &mut comfy_table::Table,
+    fault: &str,
+    methods: &[BenchScore],
+    rates: impl Fn(&BenchFigures) -> Rates,
+) {
+    for (number, BenchScore { method, figures, .. }) in methods.iter().enumerate() {
+        let rates = rates(figures);
+        let fault = if number == 0 { fault } else { "" };
+        let figures = [rates.itp, rates.ifp, rates.dtp, rates.dfp].map(percent);
+        table.add_row(
+            [fault.to_owned(), (*method).to_owned(), rates.experiments.to_string()]
+                .into_iter()
+                .chain(figures),
+        );
+    }
+}
+
+fn events(methods: &[EventScore]) -> anyhow::Result<()> {
+    heading("Events: found, after how many hours, and told as how many incidents")?;
+    let columns = ["event", "method", "found", "latencies (h)", "incidents"];
+    let mut table = output::table(&columns, &[2]);
+    let kinds: BTreeSet<&String> = methods.iter().flat_map(|method| method.kinds.keys()).collect();
+    for kind in kinds {
+        for method in methods {
+            let Some(figures) = method.kinds.get(kind) else { continue };
+            let hours = figures.latencies.iter().map(|span| format!("{:.1}", span.seconds() / 3600.0));
+            let incidents = figures.incidents.iter().map(ToString::to_string);
+            table.add_row([
+                kind.clone(),
+                method.method.to_owned(),
+                format!("{}/{}", figures.found, figures.events),
+                hours.collect::<Vec<_>>().join(", "),
+                incidents.collect::<Vec<_>>().join(", "),
+            ]);
+        }
+    }
+    output::print(&table)?;
+    heading("\nWhat was told without an event: suspects, and components that were once called faulty")?;
+    let mut table =
+        output::table(&["method", "suspects", "components", "per 1000 component-days"], &[1, 2, 3]);
+    for method in methods {
+        let rate = format!("{:.2}", method.false_alarms_per_1000_component_days);
+        let counts = [method.other_incidents, method.false_alarms].map(|count| count.to_string());
+        table.add_row([method.method.to_owned()].into_iter().chain(counts).chain([rate]));
+    }
+    Ok(output::print(&table)?)
+}
+
+fn figure(value: Option<f64>) -> String {
+    value.map_or("-".into(), |value| format!("{value:.3}"))
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("-".into(), |share| format!("{:.1} %", 100.0 * share))
+}

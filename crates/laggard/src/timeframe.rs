@@ -1,0 +1,32 @@
+//! The part of a recording that is looked at.
+
+use anyhow::bail;
+use clap::Args;
+use laggard_core::model::time::{Timestamp, parse_time};
+
+use crate::arguments::now;
+
+/// From when until when.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Timeframe {
+    /// From when on: 2026-11-15T10:00:00Z, 2026-11-15, or -2h.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<String>,
+    /// Until when.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<String>,
+}
+
+impl Timeframe {
+    /// Both ends; all of time where none is said.
+    pub fn ends(&self) -> anyhow::Result<(Timestamp, Timestamp)> {
+        let now = now();
+        let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();
+        let from = time(&self.from)?.unwrap_or(Timestamp::MIN);
+        let to = time(&self.to)?.unwrap_or(Timestamp::MAX);
+        if from > to {
+            bail!("--from {from} is after --to {to}");
+        }
+        Ok((from, to))
+    }
+}

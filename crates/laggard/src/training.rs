@@ -1,0 +1,173 @@
+//! Learning thresholds from a recording: the methods' trainers, driven by the same examination that judges.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use laggard_core::anomalies::Judgement;
+use laggard_core::anomalies::thresholds::GroupThresholds;
+use laggard_core::distances::Measure;
+use laggard_core::methods::production::Production;
+use laggard_core::methods::testbench::Testbench;
+use laggard_core::methods::trainer::{TooLittle, Trainer};
+use laggard_core::methods::{Detector, Method, Peers};
+use laggard_core::model::component::Kind;
+use laggard_core::model::metric::Metric;
+use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::report::trained::Superimposed;
+use laggard_core::tables::Table;
+use laggard_core::tables::envelope::Envelope;
+
+/// A method that can be trained.
+pub enum Trainable {
+    /// Intrepid's.
+    Production(Production),
+    /// The test bench's.
+    Testbench(Testbench),
+}
+
+impl Trainable {
+    /// As a method.
+    pub fn method(&self) -> &dyn Method {
+        match self {
+            Trainable::Production(production) => production,
+            Trainable::Testbench(testbench) => testbench,
+        }
+    }
+
+    /// What it compares by.
+    pub fn measure(&self) -> Measure {
+        match self {
+            Trainable::Production(production) => production.comparison.measure,
+            Trainable::Testbench(testbench) => testbench.comparison.measure,
+        }
+    }
+
+    /// How long a recording must be at least: for as many windows as an anomaly is judged by.
+    pub fn needs(&self) -> Span {
+        let (step, comparison) = match self {
+            Trainable::Production(production) => (production.step, &production.comparison),
+            Trainable::Testbench(testbench) => (testbench.step, &testbench.comparison),
+        };
+        let more = 2 * (comparison.needed.max(1) - 1);
+        step * (comparison.sliding.size + more * comparison.sliding.shift) as i64
+    }
+
+    fn train(&self, peers: &Peers) -> Trainer {
+        match self {
+            Trainable::Production(production) => production.train(peers),
+            Trainable::Testbench(testbench) => testbench.train(peers),
+        }
+    }
+}
+
+/// The time that pictures show, and how often.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// From when on.
+    pub from: Timestamp,
+    /// Until when.
+    pub to: Timestamp,
+    /// From one value to the next.
+    pub step: Span,
+}
+
+/// What came of it.
+#[derive(Default)]
+pub struct Learnt {
+    /// The thresholds.
+    pub groups: Vec<GroupThresholds>,
+    /// Groups of which nothing could be learnt.
+    pub refused: Vec<TooLittle>,
+    /// All members of each group, where pictures are wanted.
+    pub pictures: Vec<Superimposed>,
+}
+
+/// A class that is examined like a method and learns instead of judging.
+pub struct Class<'a> {
+    trainable: &'a Trainable,
+    pictures: Option<Shown>,
+    learnt: Arc<Mutex<Learnt>>,
+}
+
+impl<'a> Class<'a> {
+    /// Pictures are kept of a time, if one is given.
+    pub fn new(trainable: &'a Trainable, pictures: Option<Shown>) -> Class<'a> {
+        Class { trainable, pictures, learnt: Arc::default() }
+    }
+
+    /// What was learnt, once the examination is finished.
+    pub fn learnt(self) -> Learnt {
+        std::mem::take(&mut *self.learnt.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Method for Class<'_> {
+    fn name(&self) -> &'static str {
+        self.trainable.method().name()
+    }
+
+    fn step(&self, recorded: Span) -> Span {
+        self.trainable.method().step(recorded)
+    }
+
+    fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
+        self.trainable.method().metrics(kind)
+    }
+
+    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
+        Box::new(Seat {
+            trainer: Some(self.trainable.train(peers)),
+            peers: peers.clone(),
+            shown: self.pictures,
+            pictures: Vec::new(),
+            learnt: self.learnt.clone(),
+        })
+    }
+}
+
+/// One group's place in the class.
+struct Seat {
+    trainer: Option<Trainer>,
+    peers: Peers,
+    shown: Option<Shown>,
+    pictures: Vec<Superimposed>,
+    learnt: Arc<Mutex<Learnt>>,
+}
+
+impl Seat {
+    fn show(&mut self, table: &Table) {
+        let Some(Shown { from, to, step }) = self.shown else { return };
+        let known = self.pictures.iter().position(|shown| shown.metric.name == table.metric.name);
+        let number = known.unwrap_or_else(|| {
+            self.pictures.push(Superimposed {
+                group: self.peers.group.clone(),
+                metric: table.metric,
+                names: self.peers.members.iter().map(ToString::to_string).collect(),
+                envelope: Envelope::new(from, to, step, self.peers.members.len()),
+                standing_out: Vec::new(),
+            });
+            self.pictures.len() - 1
+        });
+        self.pictures[number].envelope.take(table);
+    }
+}
+
+impl Detector for Seat {
+    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement> {
+        tables.iter().for_each(|table| self.show(table));
+        if let Some(trainer) = &mut self.trainer {
+            trainer.take(tables);
+        }
+        Vec::new()
+    }
+
+    fn finish(&mut self) -> Vec<Judgement> {
+        let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.trainer.take().map(Trainer::finish) {
+            Some(Ok(groups)) => learnt.groups.extend(groups),
+            Some(Err(too_little)) => learnt.refused.push(too_little),
+            None => {}
+        }
+        learnt.pictures.append(&mut self.pictures);
+        Vec::new()
+    }
+}

@@ -1,0 +1,147 @@
+//! `laggard eval`, on small simulated experiments.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::path::Path;
+
+use support::{errors, laggard, prints, text};
+
+/// A small test bench; the folder's name tells what was done.
+fn simulate(folder: &Path, fault: &str, workload: &str) {
+    let out = folder.join(format!("{fault}-{workload}"));
+    let (fault, workload) = (format!("fault={fault}"), format!("workload={workload}"));
+    let settings = ["--set", &fault, "--set", &workload, "--set", "servers=6", "--set", "clients=3"];
+    prints(&[&["simulate", "testbench", "-o", text(&out), "--seed", "3"], &settings[..]].concat());
+}
+
+fn bench() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    simulate(folder.path(), "none", "ddr");
+    simulate(folder.path(), "disk-busy", "ddr");
+    folder
+}
+
+#[test]
+fn experiments_make_the_tables_of_the_paper() {
+    let bench = bench();
+    let table = prints(&["eval", text(bench.path()), "--method", "laggard", "--method", "augurs-mad"]);
+    insta::assert_snapshot!(table, @"
+    Experiments: indicted (I) and diagnosed (D) rightly (TP) and wrongly (FP)
+    FAULT                 METHOD      EXPERIMENTS      ITP    IFP      DTP    DFP
+    none                  laggard               1        -  0.0 %        -  0.0 %
+                          augurs-mad            1        -  0.0 %        -  0.0 %
+    disk-busy             laggard               1  100.0 %  0.0 %  100.0 %  0.0 %
+                          augurs-mad            1  100.0 %  0.0 %  100.0 %  0.0 %
+    all                   laggard               2  100.0 %  0.0 %  100.0 %  0.0 %
+                          augurs-mad            2  100.0 %  0.0 %  100.0 %  0.0 %
+    all that can be seen  laggard               2  100.0 %  0.0 %  100.0 %  0.0 %
+                          augurs-mad            2  100.0 %  0.0 %  100.0 %  0.0 %
+    ");
+}
+
+#[test]
+fn experiments_may_come_packed() {
+    let bench = bench();
+    let packed = bench.path().join("bench.tar.zst");
+    let encoder = zstd::Encoder::new(std::fs::File::create(&packed).unwrap(), 1).unwrap().auto_finish();
+    let mut archive = tar::Builder::new(encoder);
+    for name in ["none-ddr", "disk-busy-ddr"] {
+        archive.append_dir_all(format!("bench/{name}"), bench.path().join(name)).unwrap();
+    }
+    drop(archive);
+    let options = ["--method", "laggard", "--json"];
+    let from_folder = prints(&[&["eval", text(bench.path())], &options[..]].concat());
+    assert_eq!(prints(&[&["eval", text(&packed)], &options[..]].concat()), from_folder);
+    // One that is cut off is told, not half of it scored.
+    let bytes = std::fs::read(&packed).unwrap();
+    std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
+    let output = laggard(&["eval", text(&packed)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("bench.tar.zst: is no archive that can be read"), "{}", errors(&output));
+}
+
+#[test]
+fn a_dataset_can_be_watched_as_a_stream_and_window_by_window() {
+    let bench = bench();
+    let dataset = bench.path().join("disk-busy-ddr");
+    let arguments = [
+        "eval",
+        text(&dataset),
+        "--study",
+        "drives",
+        "--method",
+        "running-mean",
+        "--windows",
+        "1m",
+        "--json",
+    ];
+    let document: serde_json::Value = serde_json::from_str(&prints(&arguments)).unwrap();
+    assert_eq!(document["schema"], "laggard.eval/1");
+    let method = &document["drives"][0]["methods"][0];
+    assert_eq!(method["windows"][0]["length"], "1m");
+    assert_eq!(method["stream"]["looks"][1]["named"], 1);
+    assert!(method["stream"]["delay"]["worst"].is_string());
+    assert_eq!(method["windows"][0]["delay"]["median"], "1m");
+}
+
+#[test]
+fn an_event_is_found_after_a_while_as_one_incident() {
+    let bench = bench();
+    let dataset = bench.path().join("disk-busy-ddr");
+    let arguments = ["eval", text(&dataset), "--study", "events", "--method", "laggard", "--json"];
+    let document: serde_json::Value = serde_json::from_str(&prints(&arguments)).unwrap();
+    let score = &document["events"][0];
+    let kind = &score["kinds"]["disk-busy"];
+    assert_eq!((&kind["events"], &kind["found"]), (&1.into(), &1.into()), "{score}");
+    assert_eq!(kind["incidents"], serde_json::json!([1]), "{score}");
+    assert_eq!((&score["other_incidents"], &score["false_alarms"]), (&0.into(), &0.into()), "{score}");
+}
+
+#[test]
+fn thresholds_in_a_dataset_are_its_own() {
+    let bench = bench();
+    let (calm, dataset) = (bench.path().join("none-ddr"), bench.path().join("disk-busy-ddr"));
+    let own = dataset.join("thresholds.toml");
+    let eval = || laggard(&["eval", text(&dataset), "--method", "testbench"]);
+    assert!(errors(&eval()).contains("not trained, so going by each group's own spread: testbench"));
+    prints(&["train", text(&calm), "-o", text(&own), "--method", "testbench"]);
+    let output = eval();
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    assert!(!errors(&output).contains("not trained"), "{}", errors(&output));
+    std::fs::write(&own, "nonsense").unwrap();
+    let output = eval();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("thresholds.toml"), "{}", errors(&output));
+}
+
+#[test]
+fn labels_that_cannot_be_used_are_told() {
+    let bench = bench();
+    let dataset = bench.path().join("disk-busy-ddr");
+    let labels = bench.path().join("labels.csv");
+    let eval = |text_of_labels: &str| {
+        std::fs::write(&labels, text_of_labels).unwrap();
+        let output = laggard(&["eval", text(&dataset), "--labels", text(&labels), "--method", "iaso"]);
+        (output.status.code(), errors(&output))
+    };
+    let (status, told) = eval("component,begin,end,cause\noss1:sdbb,,,disk-busy\n");
+    assert_eq!(status, Some(0));
+    assert!(told.contains("labels.csv:2: oss1:sdbb is not in the dataset"), "{told}");
+    assert!(told.contains("the most similar name is oss1:sdb;"), "{told}");
+    let (status, told) = eval("component,begin,end,cause\noss1,tomorrow,,disk-busy\n");
+    assert_eq!(status, Some(2));
+    assert!(told.contains("line 2: \"tomorrow\" is not a time"), "{told}");
+}
+
+#[test]
+fn a_dataset_without_labels_is_told() {
+    let bench = bench();
+    let dataset = bench.path().join("none-ddr");
+    std::fs::remove_file(dataset.join("labels.csv")).unwrap();
+    let output = laggard(&["eval", text(&dataset)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("has no labels.csv: name the file"), "{}", errors(&output));
+    let output = laggard(&["eval", "/nowhere/at/all"]);
+    assert!(errors(&output).contains("neither a dataset, nor a folder of datasets"), "{}", errors(&output));
+}

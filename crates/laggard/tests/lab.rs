@@ -1,0 +1,328 @@
+//! The lab, on this machine. Needs root, FUSE, loop devices and GlusterFS; says what is missing where it is.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use support::{command, errors, laggard, left_out, prints, text};
+
+/// A lab that is taken down with its test, however that ends.
+struct Lab {
+    name: String,
+    file: tempfile::TempDir,
+}
+
+impl Lab {
+    /// A lab file of that name, with these lines; nothing is built.
+    fn plan(name: &str, lines: &str) -> Lab {
+        let file = tempfile::tempdir().unwrap();
+        std::fs::write(file.path().join("lab.toml"), format!("name = '{name}'\n{lines}")).unwrap();
+        Lab { name: name.into(), file }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.file.path().join("lab.toml")
+    }
+
+    fn up(&self) {
+        let output = laggard(&["lab", "up", text(&self.path())]);
+        assert!(output.status.success(), "{}", errors(&output));
+    }
+
+    fn down(&self) {
+        let output = laggard(&["lab", "down", &self.name]);
+        assert!(output.status.success(), "{}", errors(&output));
+    }
+
+    fn exec(&self, host: &str, words: &[&str]) -> String {
+        prints(&[&["lab", "exec", host, "--lab", &self.name, "--"], words].concat())
+    }
+
+    fn status(&self) -> serde_json::Value {
+        serde_json::from_str(&prints(&["lab", "status", &self.name, "--json"])).unwrap()
+    }
+
+    fn device(&self, number: usize) -> String {
+        self.status()["hosts"][number]["device"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = laggard(&["lab", "down", &self.name]);
+    }
+}
+
+/// Whether a lab can be made here.
+fn can_be() -> bool {
+    let output = laggard(&["lab", "doctor"]);
+    if !output.status.success() {
+        left_out(&format!("no lab on this machine: {}", String::from_utf8_lossy(&output.stdout)));
+    }
+    output.status.success()
+}
+
+/// What a lab could leave behind.
+#[derive(Debug, PartialEq)]
+struct Machine {
+    mounts: Vec<String>,
+    loops: Vec<String>,
+    namespaces: Vec<String>,
+    processes: Vec<String>,
+    interfaces: Vec<String>,
+    folder: bool,
+}
+
+fn machine(lab: &str) -> Machine {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let mut mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
+    mounts.sort();
+    let names = |folder: &str| -> Vec<String> {
+        let mut names: Vec<String> = support::files(Path::new(folder), "");
+        names.sort();
+        names
+    };
+    let backing =
+        |name: &String| std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok();
+    let processes: Vec<(String, String)> = names("/proc")
+        .into_iter()
+        .filter(|name| name.parse::<u32>().is_ok())
+        .map(|number| {
+            (std::fs::read_to_string(format!("/proc/{number}/cmdline")).unwrap_or_default(), number)
+        })
+        .collect();
+    let mark = format!("--mark={lab}-");
+    let marked = processes.iter().filter(|(line, _)| line.contains(&mark));
+    // Namespaces of whatever runs here and is not in this test's own.
+    let own = |kind: &str| std::fs::read_link(format!("/proc/self/ns/{kind}")).ok();
+    let foreign = |kind: &'static str| {
+        let links = processes
+            .iter()
+            .filter_map(move |(_, n)| std::fs::read_link(format!("/proc/{n}/ns/{kind}")).ok());
+        links.filter(move |link| Some(link) != own(kind).as_ref()).map(|link| link.display().to_string())
+    };
+    let mut namespaces: Vec<String> =
+        ["mnt", "net", "pid", "uts", "ipc"].into_iter().flat_map(foreign).collect();
+    namespaces.sort();
+    namespaces.dedup();
+    Machine {
+        mounts,
+        loops: names("/sys/block").iter().filter_map(backing).collect(),
+        namespaces,
+        processes: marked.map(|(line, _)| line.replace('\0', " ")).collect(),
+        interfaces: names("/sys/class/net"),
+        folder: Path::new("/run/laggard-lab").join(lab).exists(),
+    }
+}
+
+const SMALL: &str = "
+servers = { count = 3, prefix = 'oss' }
+clients = { count = 1, prefix = 'client' }
+disk = { size_mib = 320, jitter = 0.0 }";
+
+/// Labs share the machine's processors and loop devices, so they take turns.
+static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+fn turn() -> std::sync::MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Reads from a disk past all caches, and tells the kernel's own mean time of a request, in milliseconds.
+fn await_ms(device: &str, lab: &Lab, server: &str) -> f64 {
+    let counters = || -> Vec<f64> {
+        let text = std::fs::read_to_string(format!("/sys/block/{device}/stat")).unwrap();
+        text.split_whitespace().map(|word| word.parse().unwrap()).collect()
+    };
+    let before = counters();
+    let input = format!("if=/dev/{device}");
+    lab.exec(server, &["dd", &input, "of=/dev/null", "bs=64k", "count=60", "iflag=direct", "status=none"]);
+    let after = counters();
+    (after[3] - before[3]) / (after[0] - before[0])
+}
+
+#[test]
+fn a_slow_disk_shows_in_the_kernels_counters_and_a_lost_one_in_errors() {
+    let _turn = turn();
+    if !can_be() {
+        return;
+    }
+    let lab = Lab::plan("t-disks", SMALL);
+    lab.up();
+    let (slow, healthy) = (lab.device(0), lab.device(1));
+    let socket = Path::new("/run/laggard-lab/t-disks/disks/oss1.socket");
+    let afflict = |line: &str| {
+        let mut stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
+        std::io::Write::write_all(&mut stream, format!("{line}\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        assert!(answer.starts_with('{'), "{answer}");
+    };
+    let before = await_ms(&slow, &lab, "oss1");
+    // 64 KiB at 15 MB/s and the overhead: 4.7 ms.
+    assert!((4.0..20.0).contains(&before), "{before}");
+    afflict("{\"afflict\":{\"slow_reads_us\":40000}}");
+    let (with, other) = (await_ms(&slow, &lab, "oss1"), await_ms(&healthy, &lab, "oss2"));
+    assert!(with > 40.0 && other < 20.0, "{with} {other}");
+    afflict("{\"afflict\":{}}");
+    assert!(await_ms(&slow, &lab, "oss1") < 20.0);
+    afflict("{\"afflict\":{\"disconnected\":true}}");
+    let input = format!("if=/dev/{slow}");
+    let output = laggard(&[
+        "lab",
+        "exec",
+        "oss1",
+        "--lab",
+        "t-disks",
+        "--",
+        "dd",
+        &input,
+        "of=/dev/null",
+        "count=1",
+        "iflag=direct",
+    ]);
+    assert!(errors(&output).contains("Input/output error"), "{}", errors(&output));
+    assert_ne!(output.status.code(), Some(0));
+    assert_eq!(lab.status()["hosts"][0]["disk"]["trouble"]["disconnected"], true);
+}
+
+#[test]
+fn hosts_see_each_other_and_nobody_else_and_nothing_is_left_of_them() {
+    let _turn = turn();
+    if !can_be() {
+        return;
+    }
+    let lab = Lab::plan("t-hosts", SMALL);
+    let before = machine("t-hosts");
+    lab.up();
+    assert_eq!(lab.exec("oss2", &["hostname"]).trim(), "oss2");
+    let greet =
+        "echo x > /dev/udp/198.18.1.1/9; sleep 0.3; ip neigh show 198.18.1.1; ip -o addr show eth0; ip route";
+    let neighbours = lab.exec("client1", &["bash", "-c", greet]);
+    assert!(neighbours.contains("lladdr"), "{neighbours}");
+    assert!(neighbours.contains("198.18.2.1/15") && !neighbours.contains("default"), "{neighbours}");
+    let limits = lab.exec("oss3", &["tc", "qdisc", "show", "dev", "eth0"]);
+    assert!(limits.contains("tbf") && limits.contains("rate 400Mbit"), "{limits}");
+    let again = laggard(&["lab", "up", text(&lab.path())]);
+    assert!(errors(&again).contains("laggard lab down t-hosts"), "{}", errors(&again));
+    assert_eq!(again.status.code(), Some(2));
+    lab.down();
+    assert_eq!(machine("t-hosts"), before);
+}
+
+#[test]
+fn a_lab_that_is_cut_short_at_any_moment_is_taken_down_whole() {
+    let _turn = turn();
+    if !can_be() {
+        return;
+    }
+    let lab = Lab::plan("t-killed", SMALL);
+    let before = machine("t-killed");
+    for millis in [1, 15, 40, 90, 200, 350, 500, 700, 1000, 1500] {
+        let mut up = command(&["lab", "up", text(&lab.path())]);
+        let mut up = up.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_millis(millis) && up.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = up.kill();
+        up.wait().unwrap();
+        if Path::new("/run/laggard-lab/t-killed").exists() {
+            lab.down();
+        }
+        assert_eq!(machine("t-killed"), before, "killed after {millis} ms");
+    }
+}
+
+#[test]
+fn what_the_lab_did_not_make_it_does_not_touch() {
+    let _turn = turn();
+    if !can_be() {
+        return;
+    }
+    let foreign = Path::new("/run/laggard-lab/t-foreign");
+    std::fs::create_dir_all(foreign).unwrap();
+    std::fs::write(foreign.join("precious"), "x").unwrap();
+    let output = laggard(&["lab", "down", "t-foreign"]);
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert!(foreign.join("precious").exists());
+    std::fs::remove_dir_all(foreign).unwrap();
+    let _ = std::fs::remove_dir("/run/laggard-lab");
+    let output = laggard(&["lab", "down", "t-foreign"]);
+    assert!(errors(&output).contains("no lab is called"), "{}", errors(&output));
+}
+
+/// The file system of the tests: slow disks and links, so that the machine's processors are never what is scarce.
+const GLUSTER: &str = "
+filesystem = 'gluster-dispersed'
+servers = { count = 6, prefix = 'oss', link_mbit_per_second = 100 }
+clients = { count = 3, prefix = 'client', link_mbit_per_second = 100 }
+disk = { size_mib = 512, bandwidth_mb_per_second = 5.0 }";
+
+/// Plays a suite; the words say of what.
+fn suite(lab: &Lab, out: &Path, what: &[&str]) -> std::process::Command {
+    let parts =
+        ["--settle", "3s", "--lead", "15s", "--fault-for", "40s", "--recovery", "5s", "--every", "200ms"];
+    let suite = ["lab", "suite", "--lab", &lab.name, "-o", text(out)];
+    command(&[&suite[..], &parts[..], what].concat())
+}
+
+/// Plays a control and two faults; a suite that is killed goes on where it stopped. Packets that a server sends are lost
+/// where it sends most.
+fn play(lab: &Lab, out: &Path) {
+    let disks = ["--workloads", "ddw", "--faults", "none,disk-busy"];
+    let mut first = suite(lab, out, &disks).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(10));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(support::files(out, ""), [".unfinished"]);
+    for what in [disks, ["--workloads", "ddr", "--faults", "send-pktloss"]] {
+        let output = suite(lab, out, &what).output().unwrap();
+        assert!(output.status.success(), "{}", errors(&output));
+    }
+    let again = suite(lab, out, &disks).output().unwrap();
+    assert!(errors(&again).contains("0 experiments played, 2 were there"), "{}", errors(&again));
+}
+
+#[test]
+fn troubles_of_a_real_file_system_are_found_with_their_causes_and_nothing_where_there_is_none() {
+    let _turn = turn();
+    if !can_be() {
+        return;
+    }
+    let lab = Lab::plan("t-gluster", GLUSTER);
+    let before = machine("t-gluster");
+    lab.up();
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("suite");
+    play(&lab, &out);
+    lab.down();
+    assert_eq!(machine("t-gluster"), before);
+    for (name, cause) in
+        [("none-ddw-1", ""), ("disk-busy-ddw-1", "disk-busy"), ("send-pktloss-ddr-1", "packet-loss")]
+    {
+        let dataset = out.join(name);
+        let labels = std::fs::read_to_string(dataset.join("labels.csv")).unwrap();
+        let server = labels.lines().nth(1).and_then(|line| line.split(',').next()).unwrap_or_default();
+        let report: serde_json::Value =
+            serde_json::from_str(&prints(&["diagnose", text(&dataset), "--json"])).unwrap();
+        let suspects = report["suspects"].as_array().unwrap();
+        let told: Vec<(&str, &str)> = suspects
+            .iter()
+            .map(|suspect| {
+                (suspect["component"]["name"].as_str().unwrap(), suspect["cause"].as_str().unwrap())
+            })
+            .collect();
+        if server.is_empty() {
+            assert!(told.is_empty(), "{name}: {told:?}");
+        } else {
+            let is_server = |component: &str| component.split([':', '/', '>']).next() == Some(server);
+            assert!(
+                told.len() == 1 && is_server(told[0].0) && told[0].1 == cause,
+                "{name}: {told:?} is not {server} {cause}"
+            );
+        }
+    }
+}
