@@ -16,8 +16,11 @@ struct Lab {
 }
 
 impl Lab {
-    /// A lab file of that name, with these lines; nothing is built.
+    /// A lab file of that name, with these lines; nothing is built. What a killed run of the test left is taken down.
     fn plan(name: &str, lines: &str) -> Lab {
+        if Path::new("/run/laggard-lab").join(name).exists() {
+            prints(&["lab", "down", name]);
+        }
         let file = tempfile::tempdir().unwrap();
         std::fs::write(file.path().join("lab.toml"), format!("name = '{name}'\n{lines}")).unwrap();
         Lab { name: name.into(), file }
@@ -123,11 +126,11 @@ servers = { count = 3, prefix = 'oss' }
 clients = { count = 1, prefix = 'client' }
 disk = { size_mib = 320, jitter = 0.0 }";
 
-/// Labs share the machine's processors and loop devices, so they take turns.
-static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
-fn turn() -> std::sync::MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+/// Labs share the machine's processors, loop devices and names, so they take turns: also those of two runs of the tests.
+fn turn() -> std::fs::File {
+    let file = std::fs::File::create(std::env::temp_dir().join("laggard-lab-tests.lock")).unwrap();
+    file.lock().unwrap();
+    file
 }
 
 /// Reads from a disk past all caches, and tells the kernel's own mean time of a request, in milliseconds.
