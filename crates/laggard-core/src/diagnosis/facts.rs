@@ -123,7 +123,7 @@ impl Strengths {
             "rxbyt" | "rxpck" if is_more => &mut self.more_received,
             "txbyt" | "txpck" if is_more => &mut self.more_sent,
             "cwnd" if !is_more => &mut self.congestion,
-            "link_retrans" | "retrans" | "rtt" if is_more => &mut self.congestion,
+            "link_loss" | "loss" | "link_retrans" | "retrans" | "rtt" if is_more => &mut self.congestion,
             "absence" => &mut self.absence,
             "idleness" => &mut self.idleness,
             "activity" => &mut self.activity,

@@ -131,7 +131,7 @@ mod tests {
             let episode = |component| Episode {
                 component,
                 group: 0,
-                metric: Metric::named("link_retrans").unwrap(),
+                metric: Metric::named("link_loss").unwrap(),
                 begin: Timestamp::from_seconds(0),
                 end: Timestamp::from_seconds(600),
                 peak: 2.0,

@@ -50,6 +50,8 @@ pub struct Peers {
     pub kind: Kind,
     /// Their names, in the order of the tables' rows.
     pub members: Vec<Arc<str>>,
+    /// The servers that they belong to; empty where that is not known.
+    pub servers: Vec<Arc<str>>,
 }
 
 /// Watches one peer group.

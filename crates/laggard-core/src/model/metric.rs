@@ -72,8 +72,8 @@ pub enum Formula {
     Rate(Terms),
     /// `scale` x D(first) / elapsed: shares of time, queue lengths.
     Scaled(f64, Terms),
-    /// D(first) / D(second), 0 when nothing was counted (as sar says it).
-    PerOperation(Terms, Terms),
+    /// `scale` x D(first) / D(second), 0 when nothing was counted (as sar says it).
+    PerOperation(f64, Terms, Terms),
     /// `scale` x the value at the instant.
     Now(f64, Terms),
     /// `scale` x first / second at the instant; missing when the second is 0.
@@ -142,10 +142,10 @@ pub static METRICS: &[Metric] = &{
         Metric { name: "tps", unit: PerSecond, table: "disk", formula: Rate(IOS), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "requests completed" },
         Metric { name: "rd_sec", unit: SectorsPerSecond, table: "disk", formula: Rate(one!("sectors_read")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "sectors read" },
         Metric { name: "wr_sec", unit: SectorsPerSecond, table: "disk", formula: Rate(one!("sectors_written")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "sectors written" },
-        Metric { name: "avgrq-sz", unit: Sectors, table: "disk", formula: PerOperation(IO_SECTORS, IOS), aspect: Throughput, harm: Either, weight: TPS, decimals: 2, about: "mean size of a request" },
+        Metric { name: "avgrq-sz", unit: Sectors, table: "disk", formula: PerOperation(1.0, IO_SECTORS, IOS), aspect: Throughput, harm: Either, weight: TPS, decimals: 2, about: "mean size of a request" },
         Metric { name: "avgqu-sz", unit: Requests, table: "disk", formula: Scaled(0.001, one!("weighted_ms")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "mean number of requests queued or in service" },
-        Metric { name: "await", unit: Milliseconds, table: "disk", formula: PerOperation(IO_MS, IOS), aspect: Latency, harm: Up, weight: TPS, decimals: 2, about: "mean time of a request, queueing included" },
-        Metric { name: "svctm", unit: Milliseconds, table: "disk", formula: PerOperation(one!("io_ms"), IOS), aspect: Latency, harm: Up, weight: TPS, decimals: 2, about: "device's busy time per request" },
+        Metric { name: "await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, IO_MS, IOS), aspect: Latency, harm: Up, weight: TPS, decimals: 2, about: "mean time of a request, queueing included" },
+        Metric { name: "svctm", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("io_ms"), IOS), aspect: Latency, harm: Up, weight: TPS, decimals: 2, about: "device's busy time per request" },
         Metric { name: "%util", unit: Percent, table: "disk", formula: Scaled(0.1, one!("io_ms")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time with a request in flight" },
         Metric { name: "rxpck", unit: PerSecond, table: "net", formula: Rate(one!("rx_packets")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "packets received" },
         Metric { name: "txpck", unit: PerSecond, table: "net", formula: Rate(one!("tx_packets")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "packets sent" },
@@ -154,9 +154,9 @@ pub static METRICS: &[Metric] = &{
         Metric { name: "cwnd", unit: Segments, table: "link", formula: NowRatio(1.0, one!("cwnd_sum"), one!("sockets")), aspect: Congestion, harm: Down, weight: None, decimals: 1, about: "mean sending window of the connections with a remote host" },
 
         Metric { name: "throughput", unit: BytesPerSecond, table: "disk", formula: Scaled(512.0, &[sum(&["sectors_read", "sectors_written"], &[])]), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes read and written" },
-        Metric { name: "r_await", unit: Milliseconds, table: "disk", formula: PerOperation(one!("read_ms"), one!("reads")), aspect: Latency, harm: Up, weight: Some("r_tps"), decimals: 2, about: "mean time of a read" },
-        Metric { name: "w_await", unit: Milliseconds, table: "disk", formula: PerOperation(one!("write_ms"), one!("writes")), aspect: Latency, harm: Up, weight: Some("w_tps"), decimals: 2, about: "mean time of a write" },
-        Metric { name: "f_await", unit: Milliseconds, table: "disk", formula: PerOperation(one!("flush_ms"), one!("flushes")), aspect: Latency, harm: Up, weight: Some("flushes"), decimals: 2, about: "mean time of a cache flush" },
+        Metric { name: "r_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("read_ms"), one!("reads")), aspect: Latency, harm: Up, weight: Some("r_tps"), decimals: 2, about: "mean time of a read" },
+        Metric { name: "w_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("write_ms"), one!("writes")), aspect: Latency, harm: Up, weight: Some("w_tps"), decimals: 2, about: "mean time of a write" },
+        Metric { name: "f_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("flush_ms"), one!("flushes")), aspect: Latency, harm: Up, weight: Some("flushes"), decimals: 2, about: "mean time of a cache flush" },
         Metric { name: "r_tps", unit: PerSecond, table: "disk", formula: Rate(one!("reads")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "reads completed" },
         Metric { name: "w_tps", unit: PerSecond, table: "disk", formula: Rate(one!("writes")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "writes completed" },
         Metric { name: "flushes", unit: PerSecond, table: "disk", formula: Rate(one!("flushes")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "cache flushes completed" },
@@ -167,12 +167,16 @@ pub static METRICS: &[Metric] = &{
         Metric { name: "txerr", unit: PerSecond, table: "net", formula: Rate(one!("tx_errors")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "packets that could not be sent" },
         Metric { name: "rtt", unit: Milliseconds, table: "link", formula: NowRatio(0.001, one!("rtt_us_sum"), one!("sockets")), aspect: Congestion, harm: Up, weight: None, decimals: 3, about: "mean smoothed round trip of the connections with a remote host" },
         Metric { name: "link_retrans", unit: PerSecond, table: "link", formula: Rate(one!("retransmits")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "segments sent again to a remote host" },
+        Metric { name: "link_loss", unit: Percent, table: "link", formula: PerOperation(100.0, one!("retransmits"), one!("segs_out")), aspect: Congestion, harm: Up, weight: Some("link_segs"), decimals: 2, about: "of all segments sent to a remote host, those that were sent again" },
+        Metric { name: "link_segs", unit: PerSecond, table: "link", formula: Rate(one!("segs_out")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "segments sent to a remote host" },
         Metric { name: "acked", unit: BytesPerSecond, table: "link", formula: Rate(one!("bytes_acked")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes that a remote host acknowledged" },
         Metric { name: "received", unit: BytesPerSecond, table: "link", formula: Rate(one!("bytes_received")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes that came from a remote host" },
         Metric { name: "socket_cwnd", unit: Segments, table: "socket", formula: Now(1.0, one!("cwnd")), aspect: Congestion, harm: Down, weight: None, decimals: 0, about: "sending window of one connection" },
         Metric { name: "socket_rtt", unit: Milliseconds, table: "socket", formula: Now(0.001, one!("rtt_us")), aspect: Congestion, harm: Up, weight: None, decimals: 3, about: "smoothed round trip of one connection" },
         Metric { name: "socket_retrans", unit: PerSecond, table: "socket", formula: Rate(one!("retransmits")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "segments sent again on one connection" },
         Metric { name: "retrans", unit: PerSecond, table: "tcp", formula: Rate(one!("retrans_segs")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "TCP segments sent again by a host" },
+        Metric { name: "loss", unit: Percent, table: "tcp", formula: PerOperation(100.0, one!("retrans_segs"), one!("out_segs")), aspect: Congestion, harm: Up, weight: Some("segs"), decimals: 2, about: "of all TCP segments that a host sent, those that were sent again" },
+        Metric { name: "segs", unit: PerSecond, table: "tcp", formula: Rate(one!("out_segs")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "TCP segments sent by a host" },
         Metric { name: "timeouts", unit: PerSecond, table: "tcp", formula: Rate(one!("timeouts")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "TCP retransmission timeouts of a host" },
         Metric { name: "listen_drops", unit: PerSecond, table: "tcp", formula: Rate(one!("listen_drops")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "connections dropped by a full accept queue" },
         Metric { name: "io_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("io_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for I/O" },
@@ -187,7 +191,7 @@ impl Formula {
     pub fn columns(&self) -> Vec<&'static str> {
         let terms: Vec<Terms> = match *self {
             Formula::Rate(a) | Formula::Scaled(_, a) | Formula::Now(_, a) => vec![a],
-            Formula::PerOperation(a, b) | Formula::NowRatio(_, a, b) => vec![a, b],
+            Formula::PerOperation(_, a, b) | Formula::NowRatio(_, a, b) => vec![a, b],
         };
         let sums = terms.into_iter().flatten();
         let mut columns: Vec<_> = sums.flat_map(|s| s.all.iter().chain(s.any)).copied().collect();

@@ -44,7 +44,8 @@ struct ReadySum {
 enum Ready {
     /// scale x growth / elapsed
     Rate(f64, Vec<ReadySum>),
-    PerOperation(Vec<ReadySum>, Vec<ReadySum>),
+    /// scale x growth / growth
+    PerOperation(f64, Vec<ReadySum>, Vec<ReadySum>),
     Now(f64, Vec<ReadySum>, Option<Vec<ReadySum>>),
 }
 
@@ -99,12 +100,13 @@ impl Plan {
         match &self.formula {
             Ready::Rate(scale, terms) => total(terms, &growth)
                 .map_or(f64::NAN, |grown| scale * grown as f64 / (elapsed_us as f64 / 1e6)),
-            Ready::PerOperation(work, operations) => match (total(work, &growth), total(operations, &growth))
-            {
-                (Some(_), Some(0)) => 0.0,
-                (Some(work), Some(operations)) => work as f64 / operations as f64,
-                _ => f64::NAN,
-            },
+            Ready::PerOperation(scale, work, operations) => {
+                match (total(work, &growth), total(operations, &growth)) {
+                    (Some(_), Some(0)) => 0.0,
+                    (Some(work), Some(operations)) => scale * work as f64 / operations as f64,
+                    _ => f64::NAN,
+                }
+            }
             Ready::Now(..) => unreachable!("answered above"),
         }
     }
@@ -168,7 +170,9 @@ fn ready(formula: Formula, columns: &[&'static str]) -> Ready {
     match formula {
         Formula::Rate(terms) => Ready::Rate(1.0, sums(terms)),
         Formula::Scaled(scale, terms) => Ready::Rate(scale, sums(terms)),
-        Formula::PerOperation(work, operations) => Ready::PerOperation(sums(work), sums(operations)),
+        Formula::PerOperation(scale, work, operations) => {
+            Ready::PerOperation(scale, sums(work), sums(operations))
+        }
         Formula::Now(scale, terms) => Ready::Now(scale, sums(terms), None),
         Formula::NowRatio(scale, value, by) => Ready::Now(scale, sums(value), Some(sums(by))),
     }

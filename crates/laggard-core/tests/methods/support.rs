@@ -37,7 +37,7 @@ pub fn healthy(members: usize, len: usize, seed: u64) -> Samples {
 /// A group of that many.
 pub fn peers(members: usize, kind: Kind) -> Peers {
     let members = (0..members).map(|number| Arc::from(format!("c{number}"))).collect();
-    Peers { group: "all".into(), kind, members }
+    Peers { group: "all".into(), kind, members, servers: vec![] }
 }
 
 /// Samples `from..to` of all members.

@@ -100,7 +100,12 @@ mod tests {
     fn ends(tables: &[Table]) -> Vec<Timestamp> {
         let contender = Contender { rival: Rival::Iaso, lengths: vec![Span::from_seconds(60)], scale: 1.0 };
         let cut = Cut { method: Box::new(contender), span: Span::from_seconds(150) };
-        let peers = Peers { group: "g".into(), kind: Kind::ATTACHMENT, members: vec!["x".into(); 3] };
+        let peers = Peers {
+            group: "g".into(),
+            kind: Kind::ATTACHMENT,
+            members: vec!["x".into(); 3],
+            servers: vec![],
+        };
         let mut watch = cut.watch(&peers);
         let mut judged: Vec<Judgement> =
             tables.iter().flat_map(|t| watch.judge(std::slice::from_ref(t))).collect();

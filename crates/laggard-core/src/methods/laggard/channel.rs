@@ -40,8 +40,8 @@ pub enum Reading {
     /// An amount; what does not matter is a share of the group's traffic in the same unit, or this much if that is
     /// more.
     Traffic(f64),
-    /// An amount; this much does not matter.
-    Count(f64),
+    /// A percentage of what its weight counts, gathered over some time; this much does not matter.
+    Share(f64),
 }
 
 /// A metric that is watched.
@@ -81,12 +81,15 @@ const NETWORK_WHISPER: f64 = 1e6;
 /// Of the connections with a remote host: windows differ widely even in good times.
 const LINK: &[Watched] = &[
     watch("cwnd", Reading::Measured, 0.5, true),
-    watch("link_retrans", Reading::Count(1.0), 0.7, true),
+    watch("link_loss", Reading::Share(LOSS_WHISPER), 0.5, true),
     watch("rtt", Reading::Measured, 0.5, false),
 ];
 
 /// Of a whole host.
-const HOST: &[Watched] = &[watch("retrans", Reading::Count(1.0), 0.7, true)];
+const HOST: &[Watched] = &[watch("loss", Reading::Share(LOSS_WHISPER), 0.5, true)];
+
+/// Of a hundred segments, so many are lost wherever senders probe for the capacity of a network.
+const LOSS_WHISPER: f64 = 0.5;
 
 /// The floor of absence, idleness and activity.
 pub const SHARE_FLOOR: f64 = 0.2;
@@ -102,9 +105,17 @@ pub fn of_kind(kind: &Kind) -> &'static [Watched] {
     }
 }
 
-/// The metrics among them.
-pub fn watched(kind: &Kind) -> Vec<&'static Metric> {
-    of_kind(kind).iter().filter_map(|watched| Metric::named(watched.metric)).collect()
+/// The metrics among them that are wanted, with what it takes to read them.
+pub fn watched(kind: &Kind, is_wanted: impl Fn(&Metric) -> bool) -> Vec<&'static Metric> {
+    let mut metrics = Vec::new();
+    for watched in of_kind(kind) {
+        let Some(metric) = Metric::named(watched.metric).filter(|metric| is_wanted(metric)) else { continue };
+        metrics.push(metric);
+        if matches!(watched.reading, Reading::Share(_)) {
+            metrics.extend(metric.weight.and_then(Metric::named));
+        }
+    }
+    metrics
 }
 
 /// Whether absence and idleness of a kind accuse it: only devices have no reason to come and go.
@@ -119,7 +130,7 @@ mod tests {
     #[test]
     fn every_watched_metric_is_registered() {
         for kind in [Kind::ATTACHMENT, Kind::NIC, Kind::LINK, Kind::SERVER] {
-            assert_eq!(watched(&kind).len(), of_kind(&kind).len());
+            assert!(watched(&kind, |_| true).len() >= of_kind(&kind).len());
         }
     }
 }

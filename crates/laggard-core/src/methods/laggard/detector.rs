@@ -1,10 +1,13 @@
 //! Watches one peer group.
 //! In: its tables, stretch after stretch. Out: judgements of every channel as its windows end.
 
+use std::sync::Arc;
+
 use super::channel::{self, ABSENCE, ACTIVITY, IDLENESS, Reading, SEEN, SHARE_FLOOR, WHISPER, Watched};
 use super::ratio::{of_active, of_amounts};
 use super::score::{Scores, scores};
 use super::settings::Settings;
+use super::shares::Shares;
 use super::tiles::{Closed, Tiles};
 use crate::anomalies::{JudgedWindow, Judgement, Verdict};
 use crate::methods::{Detector, Peers};
@@ -19,6 +22,9 @@ pub struct Watch {
     is_device: bool,
     members: usize,
     levels: Levels,
+    /// By metric.
+    shares: Vec<(&'static str, Shares)>,
+    servers: Vec<Arc<str>>,
     channels: Vec<Channel>,
 }
 
@@ -64,6 +70,8 @@ impl Watch {
             is_device: channel::has_to_be_there(&peers.kind),
             members: peers.members.len(),
             levels: Levels::default(),
+            shares: Vec::new(),
+            servers: peers.servers.clone(),
             channels: Vec::new(),
         }
     }
@@ -123,7 +131,10 @@ impl Watch {
                         &mut scratch.ratios,
                     );
                 }
-                Reading::Count(least) => of_amounts(values, least, &mut scratch.sorted, &mut scratch.ratios),
+                Reading::Share(least) => {
+                    let gathered = self.gathered(metric, step, values, columns);
+                    of_amounts(gathered, least, &mut scratch.sorted, &mut scratch.ratios);
+                }
             }
             let loads =
                 (watched.reading == Reading::Measured && load.is_some()).then_some(&scratch.loads[..]);
@@ -133,6 +144,24 @@ impl Watch {
         if self.is_device {
             self.presence(instant, step, columns, scratch);
         }
+    }
+
+    /// Percentages, as gathered up to now. Without what they are shares of, as they are.
+    fn gathered<'a>(
+        &'a mut self,
+        metric: &'static Metric,
+        step: Span,
+        values: &'a [f64],
+        columns: &[(&'static Metric, &[f64])],
+    ) -> &'a [f64] {
+        let Some((_, counts)) = columns.iter().find(|(other, _)| Some(other.name) == metric.weight) else {
+            return values;
+        };
+        let at = self.shares.iter().position(|(name, _)| *name == metric.name).unwrap_or_else(|| {
+            self.shares.push((metric.name, Shares::new(self.members, &self.servers)));
+            self.shares.len() - 1
+        });
+        self.shares[at].1.gather(values, counts, step)
     }
 
     /// Absence, idleness, and activity where nobody else has any.

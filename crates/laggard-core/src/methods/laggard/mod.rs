@@ -2,6 +2,8 @@
 //!
 //! At every instant each component is compared with the median of its peers as a logarithm of a ratio
 //! (`ratio`), so that neither unit nor level matters; what a different load explains is taken out (`load`).
+//! What is rare, such as lost segments, is gathered over some time and over all that belongs to one server first
+//! (`shares`).
 //! Over a window the slower half of these is what counts (`half`): a limping disk is seldom slow all the time.
 //! Its distance from the group, in units of the group's own spread and a floor that stands for what is worth a
 //! person's time, is the score (`score`). Windows of many lengths are judged at once (`tiles`): a stall shows
@@ -15,6 +17,7 @@ mod load;
 mod ratio;
 mod score;
 mod settings;
+mod shares;
 mod tiles;
 
 pub use channel::{ABSENCE, ACTIVITY, IDLENESS, SEEN};
@@ -45,9 +48,7 @@ impl Method for Laggard {
     }
 
     fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
-        let mut metrics = channel::watched(kind);
-        metrics.retain(|m| self.only.is_empty() || self.only.iter().any(|only| only.name == m.name));
-        metrics
+        channel::watched(kind, |m| self.only.is_empty() || self.only.iter().any(|only| only.name == m.name))
     }
 
     fn beat(&self) -> Option<Span> {

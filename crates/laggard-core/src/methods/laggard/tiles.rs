@@ -1,7 +1,10 @@
-//! Windows of all lengths, side by side without a gap between them.
+//! Windows of all lengths. Short ones stand side by side; long ones overlap, so that what begins within one need not
+//! wait for the end of the next.
 //! In: one ratio for each member at each instant. Out: statistics of each window as it ends.
 //! Always: windows up to a block are judged from the samples, longer ones from their blocks, so that no more than a
 //! block of samples is kept; a pause of the whole group ends no window before its time.
+
+use std::collections::VecDeque;
 
 use super::load::LoadSlope;
 use super::score::{Cell, Statistics};
@@ -16,7 +19,8 @@ pub struct Closed {
     pub window: Window,
     /// How much of it was sampled.
     pub covered: Span,
-    /// How many windows of this length have been looked at, this one included.
+    /// How many windows of this length have been looked at, this one included. Those between two that stand side by
+    /// side see nothing new, and do not count.
     pub looks: usize,
     /// What it says.
     pub statistics: Statistics,
@@ -50,13 +54,23 @@ struct Fine {
     begin: usize,
 }
 
-/// Windows longer than a block.
+/// Windows longer than a block. They are made of a few parts, and one ends with each part.
 struct Coarse {
     tile: Tile,
+    parts_each: i64,
+    parts: VecDeque<Part>,
+}
+
+/// A part of a long window.
+struct Part {
+    number: i64,
     rows: usize,
     blocks: usize,
     sums: Vec<Sums>,
 }
+
+/// Into how many parts a long window is divided, if its blocks allow; the fewer follow.
+const PARTS: [i64; 3] = [3, 2, 1];
 
 /// What is known of one member in a long window.
 #[derive(Clone, Copy, Default)]
@@ -100,7 +114,7 @@ impl Tiles {
             slope: LoadSlope::default(),
             fine: shorter.map(|&length| Fine { tile: tile(length), begin: 0 }).collect(),
             block: tile(block),
-            coarse: longer.map(|&length| Coarse::new(tile(whole(length, block)), members)).collect(),
+            coarse: longer.map(|&length| Coarse::new(tile(whole(length, block)), block)).collect(),
         }
     }
 
@@ -130,8 +144,9 @@ impl Tiles {
 
     fn close_before(&mut self, instant: Timestamp) -> Vec<Closed> {
         let Some(last) = self.last else { return Vec::new() };
-        let (origin, ended) =
-            (self.origin, |t: &Tile| number(self.origin, t, last) != number(self.origin, t, instant));
+        let (origin, ended) = (self.origin, |t: &Tile| {
+            number(self.origin, t.length, last) != number(self.origin, t.length, instant)
+        });
         let mut closed = Vec::new();
         let block_ended = ended(&self.block);
         if block_ended {
@@ -149,25 +164,21 @@ impl Tiles {
         if block_ended {
             let cells = self.samples.cells(0, self.members, slope);
             let covered = self.step * self.samples.rows as i64;
-            self.coarse.iter_mut().for_each(|c| c.add(&cells, self.samples.rows));
+            self.coarse.iter_mut().for_each(|c| c.add(origin, last, &cells, self.samples.rows));
             closed.extend(self.block.close(origin, last, covered, || of_cells(&cells, self.likeness)));
             self.samples.clear();
             self.fine.iter_mut().for_each(|f| f.begin = 0);
         }
-        for coarse in self.coarse.iter_mut().filter(|c| ended(&c.tile)) {
-            let covered = self.step * coarse.rows as i64;
-            let sums = std::mem::replace(&mut coarse.sums, vec![Sums::default(); self.members]);
-            let blocks = std::mem::take(&mut coarse.blocks);
-            coarse.rows = 0;
-            closed.extend(coarse.tile.close(origin, last, covered, || of_sums(&sums, blocks, self.likeness)));
+        for coarse in &mut self.coarse {
+            closed.extend(coarse.close(origin, last, instant, self.step, self.likeness));
         }
         closed
     }
 }
 
 /// The number of the window that an instant's step ends in.
-fn number(origin: Timestamp, tile: &Tile, instant: Timestamp) -> i64 {
-    ((instant - origin).micros() - 1).div_euclid(tile.length.micros())
+fn number(origin: Timestamp, length: Span, instant: Timestamp) -> i64 {
+    ((instant - origin).micros() - 1).div_euclid(length.micros())
 }
 
 /// The nearest whole number of blocks.
@@ -183,12 +194,21 @@ impl Tile {
         covered: Span,
         statistics: impl FnOnce() -> Statistics,
     ) -> Option<Closed> {
-        let start = origin + self.length * number(origin, self, last);
+        let start = origin + self.length * number(origin, self.length, last);
         self.looks += 1;
+        self.closed(start, covered, statistics)
+    }
+
+    fn closed(
+        &self,
+        start: Timestamp,
+        covered: Span,
+        statistics: impl FnOnce() -> Statistics,
+    ) -> Option<Closed> {
         let statistics = statistics();
         let is_judged = statistics.slower.iter().any(|slower| !slower.is_nan());
         let window = Window { start, length: self.length };
-        is_judged.then_some(Closed { window, covered, looks: self.looks, statistics })
+        is_judged.then_some(Closed { window, covered, looks: self.looks.max(1), statistics })
     }
 }
 
@@ -242,25 +262,109 @@ impl Samples {
 }
 
 impl Coarse {
-    fn new(tile: Tile, members: usize) -> Coarse {
-        Coarse { tile, rows: 0, blocks: 0, sums: vec![Sums::default(); members] }
+    fn new(tile: Tile, block: Span) -> Coarse {
+        let blocks = tile.length.micros() / block.micros();
+        let parts_each = PARTS.into_iter().find(|parts| blocks % parts == 0).unwrap_or(1);
+        Coarse { tile, parts_each, parts: VecDeque::new() }
     }
 
-    fn add(&mut self, cells: &[Option<Cell>], rows: usize) {
+    fn part_length(&self) -> Span {
+        Span::from_micros(self.tile.length.micros() / self.parts_each)
+    }
+
+    /// Takes a block that ends at `last`.
+    fn add(&mut self, origin: Timestamp, last: Timestamp, cells: &[Option<Cell>], rows: usize) {
         if cells.iter().all(Option::is_none) {
             return;
         }
+        let number = number(origin, self.part_length(), last);
+        if self.parts.back().is_none_or(|part| part.number != number) {
+            self.parts.push_back(Part {
+                number,
+                rows: 0,
+                blocks: 0,
+                sums: vec![Sums::default(); cells.len()],
+            });
+        }
+        if let Some(part) = self.parts.back_mut() {
+            part.add(cells, rows);
+        }
+    }
+
+    /// The windows that end after `last` and before `instant`. Those that do not stand side by side need samples at
+    /// both of their ends: else they see no more than a shorter one.
+    fn close(
+        &mut self,
+        origin: Timestamp,
+        last: Timestamp,
+        instant: Timestamp,
+        step: Span,
+        likeness: f64,
+    ) -> Vec<Closed> {
+        let length = self.part_length();
+        let (now, next) = (number(origin, length, last), number(origin, length, instant));
+        let mut closed = Vec::new();
+        for end in now..next.min(now + self.parts_each) {
+            let first = end + 1 - self.parts_each;
+            let is_in_line = (end + 1) % self.parts_each == 0;
+            if is_in_line {
+                self.tile.looks += 1;
+            } else if end != now || self.parts.iter().all(|part| part.number != first) {
+                continue;
+            }
+            let parts: Vec<&Part> =
+                self.parts.iter().filter(|part| (first..=end).contains(&part.number)).collect();
+            let covered = step * parts.iter().map(|part| part.rows).sum::<usize>() as i64;
+            let blocks = parts.iter().map(|part| part.blocks).sum();
+            let statistics = || of_sums(&sum(&parts), blocks, likeness);
+            closed.extend(self.tile.closed(origin + length * first, covered, statistics));
+        }
+        self.parts.retain(|part| part.number > next - self.parts_each);
+        closed
+    }
+}
+
+impl Part {
+    fn add(&mut self, cells: &[Option<Cell>], rows: usize) {
         self.rows += rows;
         self.blocks += 1;
         for (sums, cell) in self.sums.iter_mut().zip(cells) {
-            let Some(cell) = cell else { continue };
-            sums.blocks += 1.0;
-            sums.slower += cell.halves.upper;
-            sums.slower_squared += cell.halves.upper * cell.halves.upper;
-            sums.faster += cell.halves.lower;
-            sums.squares += cell.squares;
-            sums.samples += cell.samples;
+            if let Some(cell) = cell {
+                sums.add(&Sums::of(cell));
+            }
         }
+    }
+}
+
+/// What several parts say of each member.
+fn sum(parts: &[&Part]) -> Vec<Sums> {
+    let Some((first, rest)) = parts.split_first() else { return Vec::new() };
+    let mut all = first.sums.clone();
+    for part in rest {
+        all.iter_mut().zip(&part.sums).for_each(|(sums, more)| sums.add(more));
+    }
+    all
+}
+
+impl Sums {
+    fn of(cell: &Cell) -> Sums {
+        Sums {
+            blocks: 1.0,
+            slower: cell.halves.upper,
+            slower_squared: cell.halves.upper * cell.halves.upper,
+            faster: cell.halves.lower,
+            squares: cell.squares,
+            samples: cell.samples,
+        }
+    }
+
+    fn add(&mut self, more: &Sums) {
+        self.blocks += more.blocks;
+        self.slower += more.slower;
+        self.slower_squared += more.slower_squared;
+        self.faster += more.faster;
+        self.squares += more.squares;
+        self.samples += more.samples;
     }
 }
 
@@ -314,6 +418,12 @@ mod tests {
         assert_eq!(ends.iter().filter(|e| e.1 == 300).map(|e| e.0).collect::<Vec<_>>(), [0, 300, 600, 900]);
         assert!(ends.contains(&(0, 900)));
         assert!(ends.contains(&(0, 1200)), "the hour so far: {ends:?}");
+    }
+
+    #[test]
+    fn a_quarter_of_an_hour_ends_every_five_minutes() {
+        let quarters: Vec<i64> = ends(40, 0).iter().filter(|e| e.1 == 900).map(|e| e.0).collect();
+        assert_eq!(quarters, [0, 300, 600, 900, 1200, 1500]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ fn judged(rival: Rival, slow: f64, names: &[&str]) -> Vec<Judgement> {
         group: "g".into(),
         kind: Kind::ATTACHMENT,
         members: names.iter().map(|&n| n.into()).collect(),
+        servers: vec![],
     };
     let mut watch = contender.watch(&peers);
     let mut judged = watch.judge(&[table(names, 15, &rows)]);
@@ -59,7 +60,8 @@ fn windows_of_every_length_lie_side_by_side() {
 #[test]
 fn a_window_that_is_cut_off_ends_with_its_last_sample() {
     let contender = Contender { rival: Rival::Iaso, lengths: vec![MINUTES(5)], scale: 1.0 };
-    let peers = Peers { group: "g".into(), kind: Kind::ATTACHMENT, members: vec!["x".into(); 3] };
+    let peers =
+        Peers { group: "g".into(), kind: Kind::ATTACHMENT, members: vec!["x".into(); 3], servers: vec![] };
     let mut watch = contender.watch(&peers);
     watch.judge(&[table(&["x"; 3], 15, &[[1.0; 8]; 3])]);
     let rest = watch.finish();
