@@ -76,6 +76,7 @@ struct Machine {
     namespaces: Vec<String>,
     processes: Vec<String>,
     interfaces: Vec<String>,
+    rooms: Vec<String>,
     folder: bool,
 }
 
@@ -88,6 +89,7 @@ fn machine(lab: &str) -> Machine {
         names.sort();
         names
     };
+    let rooms = |root: &str| if Path::new(root).exists() { names(root) } else { vec![] };
     let backing =
         |name: &String| std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok();
     let processes: Vec<(String, String)> = names("/proc")
@@ -117,6 +119,7 @@ fn machine(lab: &str) -> Machine {
         namespaces,
         processes: marked.map(|(line, _)| line.replace('\0', " ")).collect(),
         interfaces: names("/sys/class/net"),
+        rooms: ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"].into_iter().flat_map(rooms).collect(),
         folder: Path::new("/run/laggard-lab").join(lab).exists(),
     }
 }

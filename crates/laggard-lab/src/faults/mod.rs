@@ -12,6 +12,7 @@ mod daemons;
 mod disk;
 mod hog;
 mod link;
+mod memory;
 mod packets;
 mod rogue;
 pub mod standing;
@@ -40,13 +41,15 @@ pub enum Fault {
     LostDisk,
     /// Busy loops in the server.
     CpuHog,
+    /// The server's daemons have hardly any memory.
+    MemoryPressure,
     /// The daemons of the server have ended.
     ServerDown,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Fault; 11] = [
+    pub const ALL: [Fault; 12] = [
         Fault::DiskHog,
         Fault::DiskBusy,
         Fault::WriteNetworkHog,
@@ -57,6 +60,7 @@ impl Fault {
         Fault::Stalls,
         Fault::LostDisk,
         Fault::CpuHog,
+        Fault::MemoryPressure,
         Fault::ServerDown,
     ];
 
@@ -73,6 +77,7 @@ impl Fault {
             Fault::Stalls => "stalls",
             Fault::LostDisk => "lost-disk",
             Fault::CpuHog => "cpu-hog",
+            Fault::MemoryPressure => "memory-pressure",
             Fault::ServerDown => "server-down",
         }
     }
@@ -91,8 +96,8 @@ impl Fault {
             Fault::DiskBusy | Fault::Stalls => Cause::DiskBusy,
             Fault::WriteNetworkHog | Fault::ReadNetworkHog => Cause::NetworkHog,
             Fault::ReceivePacketLoss | Fault::SendPacketLoss => Cause::PacketLoss,
-            // None of the causes there are names a link or a processor.
-            Fault::SlowLink | Fault::CpuHog => Cause::Unknown,
+            // None of the causes there are names a link, a processor or memory.
+            Fault::SlowLink | Fault::CpuHog | Fault::MemoryPressure => Cause::Unknown,
             Fault::LostDisk => Cause::LostAttachment,
             Fault::ServerDown => Cause::ServerDown,
         }
@@ -121,6 +126,7 @@ impl Fault {
             Fault::ReceivePacketLoss | Fault::SendPacketLoss => packets::set(self, lab, server, on),
             Fault::SlowLink => link::set(lab, server, on),
             Fault::CpuHog => cpu::set(lab, server, on),
+            Fault::MemoryPressure => memory::set(lab, server, on),
             Fault::ServerDown => daemons::set(lab, server, on),
         }
     }
@@ -133,6 +139,7 @@ impl Fault {
             Fault::DiskBusy | Fault::Stalls | Fault::LostDisk => disk::is_on(lab, server)?,
             Fault::ReceivePacketLoss | Fault::SendPacketLoss => packets::is_on(self, lab, server)?,
             Fault::SlowLink => link::is_on(lab, server)?,
+            Fault::MemoryPressure => memory::is_on(lab, server)?,
             Fault::ServerDown => daemons::is_on(lab, server)?,
         };
         if is_on == on {

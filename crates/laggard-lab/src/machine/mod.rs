@@ -5,6 +5,7 @@
 mod error;
 pub mod limits;
 pub mod loops;
+pub mod memory;
 pub mod needs;
 pub mod place;
 pub mod processes;
