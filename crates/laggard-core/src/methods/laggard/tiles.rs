@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use super::half::leave_out_burst;
 use super::load::LoadSlope;
 use super::score::{Cell, Statistics};
 use super::settings::Settings;
@@ -154,7 +155,7 @@ impl Tiles {
         }
         let slope = self.slope.slope();
         for fine in self.fine.iter_mut().filter(|f| ended(&f.tile)) {
-            let cells = self.samples.cells(fine.begin, self.members, slope);
+            let cells = self.samples.cells(fine.begin, self.members, slope, self.step);
             let rows = self.samples.rows - fine.begin;
             fine.begin = self.samples.rows;
             closed.extend(
@@ -162,7 +163,7 @@ impl Tiles {
             );
         }
         if block_ended {
-            let cells = self.samples.cells(0, self.members, slope);
+            let cells = self.samples.cells(0, self.members, slope, self.step);
             let covered = self.step * self.samples.rows as i64;
             self.coarse.iter_mut().for_each(|c| c.add(origin, last, &cells, self.samples.rows));
             closed.extend(self.block.close(origin, last, covered, || of_cells(&cells, self.likeness)));
@@ -238,15 +239,17 @@ impl Samples {
 
     /// For each member, what the samples from a row on say, with the price of load taken off. Members with less
     /// than half of the samples say nothing.
-    fn cells(&self, begin: usize, members: usize, slope: f64) -> Vec<Option<Cell>> {
+    fn cells(&self, begin: usize, members: usize, slope: f64, step: Span) -> Vec<Option<Cell>> {
         let usable = (begin..self.rows).filter(|&row| self.is_usable(row, members)).count();
         let mut samples = Vec::with_capacity(self.rows - begin);
         (0..members)
             .map(|member| {
                 samples.clear();
                 samples.extend((begin..self.rows).map(|row| self.adjusted(row * members + member, slope)));
+                let present = samples.iter().filter(|sample| !sample.is_nan()).count();
+                leave_out_burst(&mut samples, step);
                 let cell = Cell::of(&mut samples)?;
-                (usable >= FEWEST_INSTANTS && 2.0 * cell.samples >= usable as f64).then_some(cell)
+                (usable >= FEWEST_INSTANTS && 2 * present >= usable).then_some(cell)
             })
             .collect()
     }
