@@ -1,7 +1,7 @@
 //! The sentences that every rendering shares: how bad, since when, what was compared, how sure.
 
 use super::foreign::together;
-use super::number::{count, instant, span, times};
+use super::number::{count, instant, quantity, span, times};
 use super::{Evidence, Group, Report, Suspect};
 use crate::diagnosis::cause::Cause;
 use crate::model::metric::{Aspect, Harm, Metric};
@@ -17,6 +17,11 @@ pub fn how_bad(suspect: &Suspect) -> String {
     let peers = peers(suspect.peer_count);
     if is_silent(suspect) {
         return format!("silent while {peers} are at work");
+    }
+    if let Some(lost) = suspect.evidence.first().filter(|first| matches!(first.metric, "link_loss" | "loss"))
+    {
+        let (own, others) = (quantity(lost.value, lost.unit), quantity(lost.peers, lost.unit));
+        return format!("{own} of its segments are sent again, of {peers} {others}");
     }
     if suspect.severity.is_nan() || suspect.severity < WORTH_A_NUMBER {
         return format!("unlike {peers}");

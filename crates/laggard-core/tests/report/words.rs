@@ -22,6 +22,14 @@ fn the_metric_chooses_the_word() {
 }
 
 #[test]
+fn lost_segments_are_told_as_shares_since_those_of_the_peers_may_be_none() {
+    let mut lossy = suspect();
+    (lossy.evidence[0].metric, lossy.evidence[0].unit) = ("link_loss", "%");
+    (lossy.evidence[0].value, lossy.evidence[0].peers) = (Some(3.91), Some(0.0));
+    assert_eq!(how_bad(&lossy), "3.91 % of its segments are sent again, of its 11 peers 0 %");
+}
+
+#[test]
 fn a_silent_component_has_no_ratio() {
     let mut lost = suspect();
     (lost.cause, lost.evidence[0].value, lost.severity) = (Cause::LostAttachment, None, f64::INFINITY);

@@ -80,12 +80,21 @@ fn explains(suspect: &Suspect) -> Markup {
     }
 }
 
+/// What stands between backticks is to be typed.
+fn commands(text: &str) -> Markup {
+    html! {
+        @for (number, part) in text.split('`').enumerate() {
+            @if number % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 fn checks(suspect: &Suspect) -> Markup {
     html! {
         @if !suspect.next.is_empty() {
             div.checks {
                 h3 { "Check next" }
-                ol { @for check in &suspect.next { li { (check) } } }
+                ol { @for check in &suspect.next { li { (commands(check)) } } }
             }
         }
     }
