@@ -17,6 +17,7 @@ use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
 use crate::delta;
+use crate::numbered::Numbered;
 use crate::page::{PagePress, Pages, Written, run};
 use crate::sorted::Column;
 
@@ -65,11 +66,12 @@ pub(crate) fn column(
 ) -> io::Result<Chunk> {
     let is_one = matches!(kind, Kind::Times { .. }) || column.is_absent;
     let layout = if is_one { vec![runs] } else { apart(column, runs) };
-    let mut chunk = packed(column, kind, &layout, press)?;
+    let numbers = Numbered::of(values(column, runs)).filter(|_| kind == Kind::Counts);
+    let mut packed = |layout: &[_]| smallest(column, kind, numbers.as_ref(), layout, press);
+    let mut chunk = packed(&layout)?;
     if layout.len() > 1 && chunk.bytes.len() / layout.len() < SMALL_PAGE {
         let layout: Vec<_> = runs.chunks(MOST_TOGETHER).collect();
-        let together = packed(column, kind, &layout, press)?;
-        chunk = if together.bytes.len() < chunk.bytes.len() { together } else { chunk };
+        chunk = chunk.or(packed(&layout)?);
     }
     chunk.statistics = matches!(kind, Kind::Times { may_lack: false }).then(|| extent(column, runs));
     Ok(chunk)
@@ -93,6 +95,20 @@ fn is_constant(column: &Column, run: &Range<usize>) -> bool {
     values.iter().all(|value| *value == values[0]) && is_whole()
 }
 
+fn smallest(
+    column: &Column,
+    kind: Kind,
+    numbers: Option<&Numbered>,
+    layout: &[&[Range<usize>]],
+    press: &mut PagePress,
+) -> io::Result<Chunk> {
+    let chunk = packed(column, kind, layout, press)?;
+    match numbers {
+        Some(numbers) => Ok(chunk.or(numbered(column, numbers, layout, press)?)),
+        None => Ok(chunk),
+    }
+}
+
 fn packed(
     column: &Column,
     kind: Kind,
@@ -100,7 +116,6 @@ fn packed(
     press: &mut PagePress,
 ) -> io::Result<Chunk> {
     let mut pages = Pages::new(press);
-    let rows_of = |runs: &[Range<usize>]| runs.iter().map(ExactSizeIterator::len).sum();
     for runs in layout {
         pages.data(rows_of(runs), kind.written(), |out| {
             if kind != (Kind::Times { may_lack: false }) {
@@ -117,13 +132,37 @@ fn packed(
     Ok(Chunk { bytes, unpressed, rows, names_bytes: None, written: kind.written(), statistics: None })
 }
 
+fn numbered(
+    column: &Column,
+    numbers: &Numbered,
+    layout: &[&[Range<usize>]],
+    press: &mut PagePress,
+) -> io::Result<Chunk> {
+    let mut pages = Pages::new(press);
+    pages.names(numbers.count(), |out| numbers.table(out))?;
+    let names_bytes = Some(pages.bytes.len());
+    for runs in layout {
+        pages.data(rows_of(runs), Written::Names, |out| {
+            levels(column, runs, rows_of(runs), out);
+            numbers.encode(values(column, runs), out);
+        })?;
+    }
+    let rows = layout.iter().map(|runs| rows_of(runs)).sum();
+    let Pages { bytes, unpressed, .. } = pages;
+    Ok(Chunk { bytes, unpressed, rows, names_bytes, written: Written::Names, statistics: None })
+}
+
+fn rows_of(runs: &[Range<usize>]) -> usize {
+    runs.iter().map(ExactSizeIterator::len).sum()
+}
+
 /// Packs the column of component names.
 pub(crate) fn components(
     names: &StringArray,
     runs: &[Range<usize>],
     press: &mut PagePress,
 ) -> io::Result<Chunk> {
-    let rows = runs.iter().map(ExactSizeIterator::len).sum();
+    let rows = rows_of(runs);
     let mut pages = Pages::new(press);
     pages.names(names.len(), |out| {
         for name in names.iter().flatten() {
@@ -195,6 +234,11 @@ fn split<'v>(values: impl Iterator<Item = &'v [u64]> + Clone, out: &mut Vec<u8>)
 }
 
 impl Chunk {
+    /// The smaller of two.
+    fn or(self, other: Chunk) -> Chunk {
+        if other.bytes.len() < self.bytes.len() { other } else { self }
+    }
+
     /// Writes it as the next column of a row group.
     pub(crate) fn append_to(
         self,
