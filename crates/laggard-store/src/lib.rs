@@ -23,6 +23,7 @@ mod bench;
 mod bits;
 mod cells;
 mod chunk;
+mod content;
 mod delta;
 mod group;
 mod numbered;

@@ -33,8 +33,8 @@ const BLOCK: u64 = 8;
 static REPLACED: [(&str, &[StandIn]); 4] = [
     // Both clocks are read at once, and run alike but for corrections.
     (UPTIME, &[StandIn { name: "booted", form: Form::Before(TIME) }]),
-    // Linux adds up nanoseconds and then rounds (block/genhd.c, `diskstats_show`), so the rest is 0 to 3. Old kernels
-    // count it by itself.
+    // Linux adds up nanoseconds and then rounds (block/genhd.c, `diskstats_show`, since 5.7), so the rest is 0 to 3.
+    // Kernels before that count it by itself.
     ("weighted_ms", &[StandIn { name: "weighted_rest_ms", form: Form::Rest(&TIMES) }]),
     ("sectors_read", &[blocks("blocks_read"), odd("sectors_read_rest")]),
     ("sectors_written", &[blocks("blocks_written"), odd("sectors_written_rest")]),
