@@ -11,8 +11,10 @@ use std::sync::Arc;
 use laggard_core::samples::RawTable;
 use zstd::bulk::Decompressor;
 
+use crate::cells::Cells;
 use crate::frame::{Place, Stretch};
 use crate::sorted::{Column, Numbers, Sorted};
+use crate::sums::Sums;
 
 /// Where rows are.
 #[derive(Clone, Debug)]
@@ -31,13 +33,22 @@ pub(crate) struct ColumnReader<'a> {
     values: Vec<u8>,
     /// The memory of a column that is done with, for the next one.
     column: Vec<u64>,
+    /// The same of sums.
+    sums: Vec<u64>,
 }
 
 impl<'a> ColumnReader<'a> {
     /// A reader of rows in memory, or in this tail.
     pub(crate) fn new(tail: Option<&'a File>) -> Self {
         let unpacker = Unpacker { decompressor: None, packed: Vec::new() };
-        ColumnReader { tail, unpacker, present: Vec::new(), values: Vec::new(), column: Vec::new() }
+        ColumnReader {
+            tail,
+            unpacker,
+            present: Vec::new(),
+            values: Vec::new(),
+            column: Vec::new(),
+            sums: Vec::new(),
+        }
     }
 
     /// A column of so many places; `next` is where the first value of each component goes.
@@ -54,29 +65,66 @@ impl<'a> ColumnReader<'a> {
     pub(crate) fn read(
         &mut self,
         source: &Source,
-        index: usize,
+        cells: &Cells,
         rows: Range<usize>,
         numbers: &Numbers,
         column: &mut Sorted,
     ) -> io::Result<()> {
+        let Some((stand_in, parts)) = &cells.stand_in else {
+            return self.put(source, cells.index, rows, numbers, column, |_, value| value);
+        };
+        let mut sums = Sums::new(stand_in, rows.len(), std::mem::take(&mut self.sums));
+        parts.iter().try_for_each(|&part| self.add_up(source, part, rows.clone(), &mut sums))?;
+        self.put(source, cells.index, rows, numbers, column, |row, value| sums.written(row, value))?;
+        self.sums = sums.into_memory();
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        source: &Source,
+        index: usize,
+        rows: Range<usize>,
+        numbers: &Numbers,
+        column: &mut Sorted,
+        written: impl Fn(usize, u64) -> u64,
+    ) -> io::Result<()> {
         match source {
-            Source::Memory(table) => column.add_table(table, index, rows, numbers),
+            Source::Memory(table) => column.add_table(table, index, rows, numbers, written),
             Source::Tail(place) => {
-                self.unpack(place, index)?;
-                let values = self.values.get(rows.start * 8..rows.end * 8).ok_or_else(unsound)?;
-                column.add_message(values, &self.present, rows.start, numbers);
+                let (values, present) = self.unpack(place, index, &rows)?;
+                column.add_message(values, present, rows.start, numbers, written);
             }
         }
         Ok(())
     }
 
-    fn unpack(&mut self, place: &Place, index: usize) -> io::Result<()> {
+    fn add_up(
+        &mut self,
+        source: &Source,
+        index: usize,
+        rows: Range<usize>,
+        sums: &mut Sums,
+    ) -> io::Result<()> {
+        match source {
+            Source::Memory(table) => sums.add_table(table, index, rows),
+            Source::Tail(place) => {
+                let (values, present) = self.unpack(place, index, &rows)?;
+                sums.add_message(values, present, rows.start);
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of some rows of a message; and of all its rows, whether they have one.
+    fn unpack(&mut self, place: &Place, index: usize, rows: &Range<usize>) -> io::Result<(&[u8], &[u8])> {
         let tail = self.tail.ok_or_else(|| io::Error::other("expected the tail of a message, found none"))?;
         let (present, values) = place.buffers(index).ok_or_else(unsound)?;
         self.unpacker.unpack(tail, place.is_packed(), present, &mut self.present)?;
         self.unpacker.unpack(tail, place.is_packed(), values, &mut self.values)?;
         let is_whole = self.present.is_empty() || self.present.len() >= place.rows().div_ceil(8);
-        if is_whole { Ok(()) } else { Err(unsound()) }
+        let values = self.values.get(rows.start * 8..rows.end * 8);
+        values.filter(|_| is_whole).map(|values| (values, &*self.present)).ok_or_else(unsound)
     }
 }
 

@@ -16,7 +16,9 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
+use crate::content::{levels, split, values};
 use crate::delta;
+use crate::numbered::Numbered;
 use crate::page::{PagePress, Pages, Written, run};
 use crate::sorted::Column;
 
@@ -65,11 +67,12 @@ pub(crate) fn column(
 ) -> io::Result<Chunk> {
     let is_one = matches!(kind, Kind::Times { .. }) || column.is_absent;
     let layout = if is_one { vec![runs] } else { apart(column, runs) };
-    let mut chunk = packed(column, kind, &layout, press)?;
+    let numbers = if kind == Kind::Counts { Numbered::of(values(column, runs)) } else { None };
+    let mut packed = |layout: &[_]| smallest(column, kind, numbers.as_ref(), layout, press);
+    let mut chunk = packed(&layout)?;
     if layout.len() > 1 && chunk.bytes.len() / layout.len() < SMALL_PAGE {
         let layout: Vec<_> = runs.chunks(MOST_TOGETHER).collect();
-        let together = packed(column, kind, &layout, press)?;
-        chunk = if together.bytes.len() < chunk.bytes.len() { together } else { chunk };
+        chunk = chunk.or(packed(&layout)?);
     }
     chunk.statistics = matches!(kind, Kind::Times { may_lack: false }).then(|| extent(column, runs));
     Ok(chunk)
@@ -93,6 +96,20 @@ fn is_constant(column: &Column, run: &Range<usize>) -> bool {
     values.iter().all(|value| *value == values[0]) && is_whole()
 }
 
+fn smallest(
+    column: &Column,
+    kind: Kind,
+    numbers: Option<&Numbered>,
+    layout: &[&[Range<usize>]],
+    press: &mut PagePress,
+) -> io::Result<Chunk> {
+    let chunk = packed(column, kind, layout, press)?;
+    match numbers {
+        Some(numbers) => Ok(chunk.or(numbered(column, numbers, layout, press)?)),
+        None => Ok(chunk),
+    }
+}
+
 fn packed(
     column: &Column,
     kind: Kind,
@@ -100,7 +117,6 @@ fn packed(
     press: &mut PagePress,
 ) -> io::Result<Chunk> {
     let mut pages = Pages::new(press);
-    let rows_of = |runs: &[Range<usize>]| runs.iter().map(ExactSizeIterator::len).sum();
     for runs in layout {
         pages.data(rows_of(runs), kind.written(), |out| {
             if kind != (Kind::Times { may_lack: false }) {
@@ -117,13 +133,37 @@ fn packed(
     Ok(Chunk { bytes, unpressed, rows, names_bytes: None, written: kind.written(), statistics: None })
 }
 
+fn numbered(
+    column: &Column,
+    numbers: &Numbered,
+    layout: &[&[Range<usize>]],
+    press: &mut PagePress,
+) -> io::Result<Chunk> {
+    let mut pages = Pages::new(press);
+    pages.names(numbers.count(), |out| numbers.table(out))?;
+    let names_bytes = Some(pages.bytes.len());
+    for runs in layout {
+        pages.data(rows_of(runs), Written::Names, |out| {
+            levels(column, runs, rows_of(runs), out);
+            numbers.encode(values(column, runs), out);
+        })?;
+    }
+    let rows = layout.iter().map(|runs| rows_of(runs)).sum();
+    let Pages { bytes, unpressed, .. } = pages;
+    Ok(Chunk { bytes, unpressed, rows, names_bytes, written: Written::Names, statistics: None })
+}
+
+fn rows_of(runs: &[Range<usize>]) -> usize {
+    runs.iter().map(ExactSizeIterator::len).sum()
+}
+
 /// Packs the column of component names.
 pub(crate) fn components(
     names: &StringArray,
     runs: &[Range<usize>],
     press: &mut PagePress,
 ) -> io::Result<Chunk> {
-    let rows = runs.iter().map(ExactSizeIterator::len).sum();
+    let rows = rows_of(runs);
     let mut pages = Pages::new(press);
     pages.names(names.len(), |out| {
         for name in names.iter().flatten() {
@@ -151,50 +191,12 @@ fn extent(column: &Column, runs: &[Range<usize>]) -> Statistics {
     Statistics::int64(values().min(), values().max(), None, Some(0), false)
 }
 
-/// Appends which rows have a value.
-fn levels(column: &Column, runs: &[Range<usize>], rows: usize, out: &mut Vec<u8>) {
-    let start = out.len();
-    out.extend([0; 4]);
-    match &column.present {
-        _ if column.is_absent => run(rows, 0, 1, out),
-        None => run(rows, 1, 1, out),
-        Some(present) => {
-            let stretches = runs.iter().flat_map(|run| present[run.clone()].chunk_by(|a, b| a == b));
-            stretches.for_each(|stretch| run(stretch.len(), stretch[0].into(), 1, out));
-        }
-    }
-    let length = (out.len() - start - 4) as u32;
-    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
-}
-
-/// The values that there are, in the stretches that lie together.
-fn values<'c>(column: &'c Column, runs: &'c [Range<usize>]) -> impl Iterator<Item = &'c [u64]> + Clone {
-    let runs = runs.iter().filter(|_| !column.is_absent);
-    runs.flat_map(|run| stretches(column, run)).map(|stretch| &column.values[stretch])
-}
-
-fn stretches(column: &Column, run: &Range<usize>) -> impl Iterator<Item = Range<usize>> + Clone {
-    let Range { mut start, end } = run.clone();
-    std::iter::from_fn(move || {
-        let present = column.present.as_deref();
-        let next = |from: usize, is_present: bool| {
-            let found = present.and_then(|present| present[from..end].iter().position(|&p| p == is_present));
-            found.map_or(end, |after| from + after)
-        };
-        let first = if present.is_some() { next(start, true) } else { start };
-        start = next(first, false);
-        (first < end).then_some(first..start)
-    })
-}
-
-/// Appends the first byte of every value, then the second of every value, and so on (`BYTE_STREAM_SPLIT`).
-fn split<'v>(values: impl Iterator<Item = &'v [u64]> + Clone, out: &mut Vec<u8>) {
-    for byte in 0..8 {
-        out.extend(values.clone().flatten().map(|value| value.to_le_bytes()[byte]));
-    }
-}
-
 impl Chunk {
+    /// The smaller of two.
+    fn or(self, other: Chunk) -> Chunk {
+        if other.bytes.len() < self.bytes.len() { other } else { self }
+    }
+
     /// Writes it as the next column of a row group.
     pub(crate) fn append_to(
         self,
@@ -252,13 +254,6 @@ mod tests {
     fn a_component_that_lacks_a_value_has_a_page_of_its_own() {
         let column = of(&[5, 5, 5, 5], Some(&[true, true, true, false]));
         assert_eq!(apart(&column, &[0..2, 2..4]).len(), 2);
-    }
-
-    #[test]
-    fn only_values_that_there_are_are_packed() {
-        let column = of(&[1, 0, 3, 4, 9, 5, 0], Some(&[true, false, true, true, true, true, false]));
-        let values: Vec<&[u64]> = values(&column, &[0..4, 5..7]).collect();
-        assert_eq!(values, [&[1][..], &[3, 4], &[5]]);
     }
 
     #[test]

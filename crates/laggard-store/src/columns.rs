@@ -35,7 +35,7 @@ pub(crate) fn arrow_schema(table: &Schema, origin: &Origin) -> SchemaRef {
         Values::Numbers => DataType::Float64,
     };
     let mut fields = vec![
-        Field::new(TIME, DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), false),
+        Field::new(TIME, time_type(), false),
         Field::new(UPTIME, DataType::Int64, true),
         Field::new(
             COMPONENT,
@@ -45,6 +45,11 @@ pub(crate) fn arrow_schema(table: &Schema, origin: &Origin) -> SchemaRef {
     ];
     fields.extend(table.columns.iter().map(|column| Field::new(column.name, value.clone(), true)));
     Arc::new(arrow_schema::Schema::new_with_metadata(fields, origin.metadata(table.name)))
+}
+
+/// The type of instants.
+pub(crate) fn time_type() -> DataType {
+    DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
 }
 
 /// The type of the column of component names.

@@ -12,6 +12,7 @@ use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray};
 use laggard_core::samples::RawTable;
 
 use crate::bits::{ColumnReader, Source};
+use crate::cells::Cells;
 use crate::sorted::{Column, Numbers};
 
 /// Parquet packs differences in blocks of so many values. Row groups of whole blocks of instants make the
@@ -177,12 +178,12 @@ impl Group {
     pub(crate) fn column(
         &self,
         reader: &mut ColumnReader<'_>,
-        index: usize,
+        cells: &Cells,
         order: &Order,
     ) -> std::io::Result<Column> {
         let mut column = reader.column(order.places(), order.starts.clone());
         for Part { source, range, numbers } in &self.parts {
-            reader.read(source, index, range.clone(), numbers, &mut column)?;
+            reader.read(source, cells, range.clone(), numbers, &mut column)?;
         }
         Ok(column.finish())
     }

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 
 /// The format of the files that this laggard writes. It grows when an older laggard would misread them;
 /// every released format stays readable.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 const FORMAT_KEY: &str = "laggard.format";
 const VERSION_KEY: &str = "laggard.version";
@@ -44,15 +44,13 @@ impl Origin {
     /// As the metadata of a file of that table.
     pub(crate) fn metadata(&self, table: &str) -> HashMap<String, String> {
         let mut pairs = vec![
-            (FORMAT_KEY, FORMAT.to_string()),
-            (VERSION_KEY, env!("CARGO_PKG_VERSION").to_string()),
             (HOST_KEY, self.host.clone()),
             (TABLE_KEY, table.to_string()),
             (WRAPS_KEY, self.wraps_at_32_bits.to_string()),
             (SOURCE_KEY, self.source.clone()),
         ];
         pairs.extend(self.every.map(|every| (EVERY_KEY, every.to_string())));
-        pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+        renewed(&pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
     }
 
     /// From the metadata of a file; refuses what a later laggard wrote.
@@ -69,6 +67,14 @@ impl Origin {
             source: text(SOURCE_KEY).unwrap_or_default(),
         })
     }
+}
+
+/// The metadata of a file that this laggard writes, from what another file says of the same samples.
+pub(crate) fn renewed(metadata: &HashMap<String, String>) -> HashMap<String, String> {
+    let mut metadata = metadata.clone();
+    metadata.insert(FORMAT_KEY.into(), FORMAT.to_string());
+    metadata.insert(VERSION_KEY.into(), env!("CARGO_PKG_VERSION").into());
+    metadata
 }
 
 fn check_format(format: &str, path: &Path) -> Result<(), StoreError> {
@@ -97,11 +103,11 @@ mod tests {
     #[test]
     fn a_later_minor_format_is_read_and_a_later_major_one_is_refused() {
         let mut metadata = origin().metadata("disk");
-        metadata.insert(FORMAT_KEY.into(), "1.7".into());
+        metadata.insert(FORMAT_KEY.into(), "2.7".into());
         assert!(Origin::read(&metadata, Path::new("f")).is_ok());
-        metadata.insert(FORMAT_KEY.into(), "2".into());
+        metadata.insert(FORMAT_KEY.into(), "3".into());
         let error = Origin::read(&metadata, Path::new("f")).unwrap_err().to_string();
-        assert_eq!(error, "f: is in format 2, and this laggard reads up to format 1: use a newer laggard");
+        assert_eq!(error, "f: is in format 3, and this laggard reads up to format 2: use a newer laggard");
     }
 
     #[test]

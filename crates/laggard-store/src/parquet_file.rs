@@ -2,19 +2,20 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnDescPtr;
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::bench::{Bench, Benches};
+use crate::cells::{self, Cells};
 use crate::chunk::{self, Chunk, Kind};
 use crate::columns::{COMPONENT, TIME, UPTIME};
 use crate::error::StoreError;
@@ -23,38 +24,43 @@ use crate::group::{Group, Order};
 /// A Parquet file that is being written.
 pub(crate) struct ParquetFile {
     path: PathBuf,
+    /// That of the rows.
     schema: SchemaRef,
+    columns: Arc<[Cells]>,
     writer: SerializedFileWriter<File>,
     rows: u64,
 }
 
 impl ParquetFile {
-    /// Begins a file, in place of any other of that name.
+    /// Begins a file of rows of that schema, in place of any other of that name.
     pub(crate) fn create(path: &Path, schema: SchemaRef) -> Result<Self, StoreError> {
         let failed = |error| cannot_write(path, error);
         let file = File::create(path).map_err(|error| StoreError::io(path, "create it", error))?;
-        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties(&schema)));
+        let sealed = cells::schema(&schema);
+        let properties = properties(&sealed);
+        // What the file says of itself is in the properties; once is enough.
+        let fields = Arc::new(Schema::new(sealed.fields().clone()));
+        let writer = ArrowWriter::try_new(file, fields, Some(properties));
         let (writer, _) = writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
-        Ok(ParquetFile { path: path.into(), schema, writer, rows: 0 })
+        Ok(ParquetFile { path: path.into(), columns: cells::all(&schema).into(), schema, writer, rows: 0 })
     }
 
     /// Adds a row group, a column at a time.
     pub(crate) fn add(&mut self, group: &Group, bench: &mut Bench<'_>) -> Result<(), StoreError> {
-        let schema = self.schema.clone();
+        let (schema, columns) = (self.schema.clone(), self.columns.clone());
         let order = group.order();
         let packing = Packing { schema: &schema, group, order: &order };
-        self.write(group, (0..schema.fields().len()).map(|index| packing.column(index, bench)))
+        self.write(group, columns.iter().map(|cells| packing.column(cells, bench)))
     }
 
     /// Adds a row group whose rows are in memory, with all processors there are.
     pub(crate) fn add_in_parallel(&mut self, group: &Group, benches: &Benches) -> Result<(), StoreError> {
         let order = group.order();
         let packing = Packing { schema: &self.schema, group, order: &order };
-        let column = |index| benches.with_one(|bench| packing.column(index, bench));
-        let columns = 0..self.schema.fields().len();
+        let column = |cells| benches.with_one(|bench| packing.column(cells, bench));
         let chunks: Vec<_> = match &*PACKERS {
-            Ok(packers) => packers.install(|| columns.into_par_iter().map(column).collect()),
-            Err(_) => columns.map(column).collect(),
+            Ok(packers) => packers.install(|| self.columns.par_iter().map(column).collect()),
+            Err(_) => self.columns.iter().map(column).collect(),
         };
         self.write(group, chunks.into_iter())
     }
@@ -96,8 +102,8 @@ struct Packing<'a> {
 }
 
 impl Packing<'_> {
-    fn column(&self, index: usize, bench: &mut Bench<'_>) -> std::io::Result<Chunk> {
-        let field = &self.schema.fields()[index];
+    fn column(&self, cells: &Cells, bench: &mut Bench<'_>) -> std::io::Result<Chunk> {
+        let field = &self.schema.fields()[cells.index];
         let runs = self.order.runs();
         let kind = match (field.name().as_str(), field.data_type()) {
             (COMPONENT, _) => return chunk::components(self.order.names(), runs, &mut bench.press),
@@ -106,7 +112,7 @@ impl Packing<'_> {
             (_, DataType::Float64) => Kind::Numbers,
             _ => Kind::Counts,
         };
-        let column = self.group.column(&mut bench.reader, index, self.order)?;
+        let column = self.group.column(&mut bench.reader, cells, self.order)?;
         let chunk = chunk::column(&column, runs, kind, &mut bench.press);
         bench.reader.done(column);
         chunk

@@ -29,6 +29,7 @@ use crate::live::filtered;
 use crate::location::{Source, Stream};
 use crate::origin::Origin;
 use crate::piece::Pieces;
+use crate::restored::{needed, restored};
 use crate::segment::{Segment, Visit};
 use crate::selection::WantedRows;
 
@@ -106,8 +107,8 @@ impl<'a> SealedFile<'a> {
 
     /// Which columns to decode.
     fn mask(&self, wanted: &WantedRows<'_>) -> ProjectionMask {
-        let names = [TIME, UPTIME, COMPONENT].into_iter().chain(wanted.columns.iter().copied());
-        ProjectionMask::columns(self.metadata.parquet_schema(), names)
+        let needed = needed(self.metadata.schema(), names(wanted));
+        ProjectionMask::columns(self.metadata.parquet_schema(), needed)
     }
 
     /// The wanted batches of a row group; nothing if there are none.
@@ -116,7 +117,7 @@ impl<'a> SealedFile<'a> {
         number: usize,
         wanted: &'f WantedRows<'f>,
         mask: &ProjectionMask,
-    ) -> Result<Option<Batches<'f>>, StoreError> {
+    ) -> Result<Option<Recorded<'f>>, StoreError> {
         let group = self.metadata.metadata().row_group(number);
         let times = self.times(group);
         if times.is_some_and(|(first, last)| !wanted.touches(first, last)) {
@@ -131,7 +132,7 @@ impl<'a> SealedFile<'a> {
         };
         let needs_filter = !times.is_some_and(|(first, last)| wanted.covers(first, last));
         let reader = self.reader(number, mask.clone(), rows)?;
-        Ok(Some(Batches { file: self, reader, wanted: needs_filter.then_some(wanted) }))
+        Ok(Some(Recorded { batches: Batches { file: self, reader }, wanted, needs_filter }))
     }
 
     /// The earliest and latest sample of a row group, as its statistics say.
@@ -150,7 +151,7 @@ impl<'a> SealedFile<'a> {
         is_wanted: &mut dyn FnMut(&str) -> bool,
     ) -> Result<RowSelection, StoreError> {
         let mask = ProjectionMask::columns(self.metadata.parquet_schema(), [COMPONENT]);
-        let mut batches = Batches { file: self, reader: self.reader(number, mask, None)?, wanted: None };
+        let mut batches = Batches { file: self, reader: self.reader(number, mask, None)? };
         let (mut ranges, mut rows): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
         batches.try_for_each(|batch| {
             let batch = batch?;
@@ -219,6 +220,11 @@ fn load(chunks: &Chunks, policy: PageIndexPolicy) -> Result<ArrowReaderMetadata,
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), ArrowReaderOptions::new().with_schema(schema))
 }
 
+/// The columns that a scan hands out.
+fn names<'w>(wanted: &'w WantedRows<'_>) -> impl Iterator<Item = &'static str> + use<'w> {
+    [TIME, UPTIME, COMPONENT].into_iter().chain(wanted.columns.iter().copied())
+}
+
 fn key_values(metadata: &ParquetMetaData) -> HashMap<String, String> {
     let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
     pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect()
@@ -251,11 +257,10 @@ fn wanted_runs(
     keys.values().chunk_by(|a, b| a == b).filter_map(run).collect()
 }
 
-/// The batches of one row group.
+/// The batches of one row group, as they are in the file.
 struct Batches<'f> {
     file: &'f SealedFile<'f>,
     reader: ParquetRecordBatchReader,
-    wanted: Option<&'f WantedRows<'f>>,
 }
 
 impl Iterator for Batches<'_> {
@@ -263,14 +268,28 @@ impl Iterator for Batches<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let reader = &mut self.reader;
-        let batch = match guarded(AssertUnwindSafe(|| reader.next().transpose())) {
-            Ok(batch) => batch?,
-            Err(what) => return Some(Err(self.file.broken(what))),
+        let batch = guarded(AssertUnwindSafe(|| reader.next().transpose())).transpose()?;
+        Some(batch.map_err(|what| self.file.broken(what)))
+    }
+}
+
+/// The wanted rows and columns of one row group, as they were recorded.
+struct Recorded<'f> {
+    batches: Batches<'f>,
+    wanted: &'f WantedRows<'f>,
+    needs_filter: bool,
+}
+
+impl Iterator for Recorded<'_> {
+    type Item = Result<RecordBatch, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batches.next()?;
+        let recorded = |batch: RecordBatch| {
+            let batch = restored(&batch, names(self.wanted))?;
+            if self.needs_filter { filtered(batch, self.wanted) } else { Ok(batch) }
         };
-        Some(match self.wanted {
-            None => Ok(batch),
-            Some(wanted) => filtered(batch, wanted).map_err(|what| self.file.broken(what)),
-        })
+        Some(batch.and_then(|batch| recorded(batch).map_err(|what| self.batches.file.broken(what))))
     }
 }
 

@@ -40,27 +40,29 @@ impl Sorted {
         Sorted { values, present: None, next, has_value: false, before: Vec::new() }
     }
 
-    /// Adds some rows of a table; `numbers` are those of their components.
+    /// Adds some rows of a table; `numbers` are those of their components. What is put in a row's place is up to
+    /// `written`.
     pub(crate) fn add_table(
         &mut self,
         table: &RawTable,
         index: usize,
         rows: Range<usize>,
         numbers: &Numbers,
+        written: impl Fn(usize, u64) -> u64,
     ) {
+        let (uptime, number) =
+            (|row, u: &i64| written(row, u.cast_unsigned()), |row, n: &f64| written(row, n.to_bits()));
         match (index, &table.columns) {
             (0, _) => self.add_all(table.time[rows].iter().map(|time| time.cast_unsigned()), numbers),
-            (1, _) => {
-                self.add(&table.uptime[rows], |&u| u == UPTIME_UNKNOWN, |&u| u.cast_unsigned(), numbers)
-            }
+            (1, _) => self.add(&table.uptime[rows], |&u| u == UPTIME_UNKNOWN, uptime, numbers),
             (_, Columns::Counts(columns)) => match columns[index - 3].get(rows) {
-                Some(counts) => self.add(counts, |&count| count == ABSENT, |&count| count, numbers),
+                Some(counts) => {
+                    self.add(counts, |&count| count == ABSENT, |row, &count| written(row, count), numbers)
+                }
                 None => self.add_none(numbers),
             },
             (_, Columns::Numbers(columns)) => match columns[index - 3].get(rows) {
-                Some(values) => {
-                    self.add(values, |number| number.is_nan(), |number| number.to_bits(), numbers)
-                }
+                Some(values) => self.add(values, |number| number.is_nan(), number, numbers),
                 None => self.add_none(numbers),
             },
         }
@@ -70,31 +72,39 @@ impl Sorted {
         &mut self,
         values: &[T],
         is_absent: impl Fn(&T) -> bool,
-        bits: impl Fn(&T) -> u64,
+        bits: impl Fn(usize, &T) -> u64,
         numbers: &Numbers,
     ) {
+        let rows = values.iter().enumerate();
         match values.iter().filter(|value| is_absent(value)).count() {
-            0 => self.add_all(values.iter().map(bits), numbers),
+            0 => self.add_all(rows.map(|(row, value)| bits(row, value)), numbers),
             absent if absent == values.len() => self.add_none(numbers),
             _ => {
-                let value = |value| (!is_absent(value)).then(|| bits(value));
-                self.add_some(values.iter().map(value), numbers);
+                let value = |(row, value)| (!is_absent(value)).then(|| bits(row, value));
+                self.add_some(rows.map(value), numbers);
             }
         }
     }
 
     /// Adds values of a message from row `first` on; `present` says of all its rows whether they have one.
-    pub(crate) fn add_message(&mut self, values: &[u8], present: &[u8], first: usize, numbers: &Numbers) {
+    pub(crate) fn add_message(
+        &mut self,
+        values: &[u8],
+        present: &[u8],
+        first: usize,
+        numbers: &Numbers,
+        written: impl Fn(usize, u64) -> u64,
+    ) {
         let (values, _) = values.as_chunks::<8>();
-        let bits = |value: &[u8; 8]| u64::from_le_bytes(*value);
+        let bits = |row: usize| written(row, u64::from_le_bytes(values[row]));
         let rows = values.len();
         match present {
-            [] => self.add_all(values.iter().map(bits), numbers),
+            [] => self.add_all((0..rows).map(bits), numbers),
             _ => match UnalignedBitChunk::new(present, first, rows).count_ones() {
                 0 => self.add_none(numbers),
-                all if all == rows => self.add_all(values.iter().map(bits), numbers),
+                all if all == rows => self.add_all((0..rows).map(bits), numbers),
                 _ => {
-                    let value = |row| get_bit(present, first + row).then(|| bits(&values[row]));
+                    let value = |row| get_bit(present, first + row).then(|| bits(row));
                     self.add_some((0..rows).map(value), numbers);
                 }
             },

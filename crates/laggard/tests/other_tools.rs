@@ -20,10 +20,15 @@ fn python() -> Option<String> {
 const READ: &str = "
 import sys, pyarrow.parquet as pq
 table = pq.read_table(sys.argv[1])
-columns = ['component', 'reads', 'sectors_read', 'read_ms', 'io_ms']
-for row in sorted(zip(*[table.column(c).to_pylist() for c in columns]))[::table.num_rows // 3]:
+read = lambda name: table.column(name).to_pylist()
+sectors = [8 * blocks + rest for blocks, rest in zip(read('blocks_read'), read('sectors_read_rest'))]
+times = ['read_ms', 'write_ms', 'discard_ms', 'flush_ms', 'weighted_rest_ms']
+weighted = [sum(ms for ms in row if ms is not None) for row in zip(*map(read, times))]
+rows = sorted(zip(read('component'), read('reads'), sectors, read('read_ms'), read('io_ms'), weighted))
+for row in rows[::table.num_rows // 3]:
     print(*row)
-print(table.schema.field('time').type, table.schema.field('reads').type)
+print(all(time > booted for time, booted in zip(read('time'), read('booted'))))
+print(table.schema.field('time').type, table.schema.field('booted').type, table.schema.field('reads').type)
 print(pq.read_schema(sys.argv[1]).metadata[b'laggard.format'].decode())
 ";
 
@@ -39,8 +44,8 @@ fn pyarrow_reads_the_same_counters_from_a_sealed_file() {
     let output = Command::new(python).args(["-c", READ]).arg(file).output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
     let said = String::from_utf8(output.stdout).unwrap();
-    let expected =
-        "oss1:sda 1 8 3 4\noss1:sdb 2 16 6 8\noss1:sdc 3 24 9 12\ntimestamp[us, tz=UTC] uint64\n1\n";
+    let expected = "oss1:sda 1 8 3 4 8\noss1:sdb 2 16 6 8 16\noss1:sdc 3 24 9 12 24\nTrue\n\
+                    timestamp[us, tz=UTC] timestamp[us, tz=UTC] uint64\n2\n";
     assert_eq!(said, expected);
 }
 

@@ -3,16 +3,25 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Seconds and number of anomalies.
+/// Seconds of the fastest try, and number of anomalies.
 pub type Outcome = Option<(f64, usize)>;
+
+/// What a rival is to do.
+#[derive(Clone, Copy)]
+pub struct Question {
+    pub members: usize,
+    pub threshold: u32,
+    pub tries: usize,
+}
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/detection").join(name)
 }
 
 /// A script prints seconds and flags.
-fn run(program: &str, script: &Path, day: &Path, members: usize, threshold: u32) -> Outcome {
-    let numbers = [members.to_string(), threshold.to_string()];
+fn run(program: &str, script: &Path, day: &Path, question: Question) -> Outcome {
+    let Question { members, threshold, tries } = question;
+    let numbers = [members.to_string(), threshold.to_string(), tries.to_string()];
     let one_thread = [("OPENBLAS_NUM_THREADS", "1"), ("OMP_NUM_THREADS", "1")];
     let output = Command::new(program).arg(script).arg(day).args(numbers).envs(one_thread).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
@@ -21,12 +30,12 @@ fn run(program: &str, script: &Path, day: &Path, members: usize, threshold: u32)
 }
 
 /// By numpy and scipy.
-pub fn numpy(day: &Path, members: usize, threshold: u32) -> Outcome {
+pub fn numpy(day: &Path, question: Question) -> Outcome {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
-    run(&python, &script("all_pairs.py"), day, members, threshold)
+    run(&python, &script("all_pairs.py"), day, question)
 }
 
 /// By R.
-pub fn r(day: &Path, members: usize, threshold: u32) -> Outcome {
-    run("Rscript", &script("all_pairs.R"), day, members, threshold)
+pub fn r(day: &Path, question: Question) -> Outcome {
+    run("Rscript", &script("all_pairs.R"), day, question)
 }

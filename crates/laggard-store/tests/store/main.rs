@@ -6,6 +6,7 @@ mod samples;
 
 mod concurrency;
 mod disk_full;
+mod formats;
 mod import;
 mod kill;
 mod recovery;

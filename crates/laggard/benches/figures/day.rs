@@ -31,16 +31,15 @@ pub struct Server {
     pub pressure: Pressure,
 }
 
-/// A block device's counters, as in /proc/diskstats.
+/// A block device's counters, as the kernel keeps them: /proc/diskstats tells times in milliseconds, rounded down.
 #[derive(Clone, Default)]
 pub struct Disk {
     pub reads: Direction,
     pub writes: Direction,
     pub in_flight: u64,
     pub io_ms: u64,
-    pub weighted_ms: u64,
     pub flushes: u64,
-    pub flush_ms: u64,
+    pub flush_ns: u64,
 }
 
 /// Requests one way.
@@ -49,7 +48,7 @@ pub struct Direction {
     pub requests: u64,
     pub merged: u64,
     pub sectors: u64,
-    pub ms: u64,
+    pub ns: u64,
 }
 
 #[derive(Clone, Default)]
@@ -204,13 +203,12 @@ impl Device {
             requests: random.magnitude(1e6, 1e9) as u64,
             merged: random.magnitude(1e5, 1e8) as u64,
             sectors: random.magnitude(1e9, 1e12) as u64,
-            ms: random.magnitude(1e6, 1e9) as u64,
+            ns: random.magnitude(1e12, 1e15) as u64,
         };
         let disk = Disk {
             reads: direction(random),
             writes: direction(random),
             io_ms: random.magnitude(1e6, 1e9) as u64,
-            weighted_ms: random.magnitude(1e7, 2e9) as u64,
             flushes: random.magnitude(1e4, 1e6) as u64,
             ..Disk::default()
         };
@@ -221,19 +219,19 @@ impl Device {
         // A request takes its seek and its transfer; the busier the device, the longer it waits.
         let alone_ms = (1.0 + sectors as f64 / 700.0) * self.slowness;
         let waiting = 1.0 + ((load.0 + load.1) * alone_ms / 1000.0).min(8.0);
-        let mut ms = 0;
+        let mut ns = 0;
         if load.0 > 0.0 {
-            ms += self.disk.reads.serve(load.0, sectors, alone_ms * waiting, random);
+            ns += self.disk.reads.serve(load.0, sectors, alone_ms * waiting, random);
         }
         if load.1 > 0.0 {
-            ms += self.disk.writes.serve(load.1, sectors, alone_ms * waiting, random);
+            ns += self.disk.writes.serve(load.1, sectors, alone_ms * waiting, random);
         }
         if (second + self.mark) % 5 == 0 {
-            ms += self.disk.writes.mark(random);
+            ns += self.disk.writes.mark(random);
             self.disk.flushes += 1;
-            self.disk.flush_ms += random.count(0.5);
+            self.disk.flush_ns += nanoseconds(random.between(0.0, 1.0));
         }
-        self.disk.weighted_ms += ms;
+        let ms = ns / NS_PER_MS;
         self.disk.io_ms += if ms < 600 { ms * 9 / 10 } else { 1000 - random.count(20.0).min(1000) };
         self.disk.in_flight = random.count(ms as f64 / 1000.0);
     }
@@ -243,29 +241,55 @@ impl Disk {
     fn sectors(&self) -> (u64, u64) {
         (self.reads.sectors, self.writes.sectors)
     }
+
+    /// The time that requests took together. The kernel adds up before it rounds.
+    pub fn weighted_ms(&self) -> u64 {
+        told_ms(self.reads.ns + self.writes.ns + self.flush_ns)
+    }
+
+    /// The time that flushes took.
+    pub fn flush_ms(&self) -> u64 {
+        told_ms(self.flush_ns)
+    }
 }
 
 impl Direction {
-    /// One small request.
-    fn mark(&mut self, random: &mut Random) -> u64 {
-        let ms = random.count(0.4);
-        self.requests += 1;
-        self.sectors += 8;
-        self.ms += ms;
-        ms
+    /// The time that requests took.
+    pub fn ms(&self) -> u64 {
+        told_ms(self.ns)
     }
 
-    /// Completes about `load` requests; gives the milliseconds they took together.
+    /// One small request.
+    fn mark(&mut self, random: &mut Random) -> u64 {
+        let ns = nanoseconds(random.between(0.1, 0.7));
+        self.requests += 1;
+        self.sectors += 8;
+        self.ns += ns;
+        ns
+    }
+
+    /// Completes about `load` requests; gives the nanoseconds they took together.
     fn serve(&mut self, load: f64, sectors: u64, each_ms: f64, random: &mut Random) -> u64 {
         let requests = random.count(load);
         // Most requests are whole; one of ten is the start or the end of a file.
         let partial = random.count(requests as f64 * 0.1).min(requests);
         let lost = (0..partial).map(|_| 8 * (random.share() * (sectors / 8) as f64) as u64).sum::<u64>();
-        let ms = (requests as f64 * each_ms * random.between(0.7, 1.3)) as u64;
+        let ns = nanoseconds(requests as f64 * each_ms * random.between(0.7, 1.3));
         self.requests += requests;
         self.merged += random.count(partial as f64);
         self.sectors += requests * sectors - lost;
-        self.ms += ms;
-        ms
+        self.ns += ns;
+        ns
     }
+}
+
+const NS_PER_MS: u64 = 1_000_000;
+
+/// As /proc/diskstats tells it: in 32 bits.
+fn told_ms(ns: u64) -> u64 {
+    u64::from((ns / NS_PER_MS) as u32)
+}
+
+fn nanoseconds(ms: f64) -> u64 {
+    (ms * NS_PER_MS as f64) as u64
 }

@@ -109,12 +109,12 @@ impl<W: Write> SaFile<W> {
     }
 
     fn disk(&mut self, number: u32, disk: &Disk) {
-        let Disk { reads, writes, io_ms, weighted_ms, .. } = disk;
+        let Disk { reads, writes, io_ms, .. } = disk;
         // The two after the requests are a world-wide name, the one after the sectors is of discards.
         let wide = [reads.requests + writes.requests, 0, 0, reads.sectors, writes.sectors, 0];
         wide.into_iter().for_each(|word| self.long(word));
         let (major, minor) = (MAJORS[number as usize / 16 % MAJORS.len()], number % 16 * 16);
-        let ticks = [reads.ms, writes.ms, *io_ms, *weighted_ms].map(|ms| ms as u32);
+        let ticks = [reads.ms(), writes.ms(), *io_ms, disk.weighted_ms()].map(|ms| ms as u32);
         ticks.into_iter().chain([major, minor, 0, 0]).for_each(|word| self.int(word));
     }
 

@@ -122,11 +122,11 @@ fn moment(server: &Server) -> (Timestamp, Option<Uptime>) {
 
 /// In the order of /proc/diskstats: no discards, and no sum of reads and writes.
 fn counts(disk: &Disk) -> [u64; 18] {
-    let Disk { reads, writes, in_flight, io_ms, weighted_ms, flushes, flush_ms } = disk;
+    let Disk { reads, writes, in_flight, io_ms, flushes, .. } = disk;
     let mut counts = [0; 18];
-    counts[..4].copy_from_slice(&[reads.requests, reads.merged, reads.sectors, reads.ms]);
-    counts[4..8].copy_from_slice(&[writes.requests, writes.merged, writes.sectors, writes.ms]);
-    counts[8..11].copy_from_slice(&[*in_flight, *io_ms, *weighted_ms]);
-    counts[15..].copy_from_slice(&[*flushes, *flush_ms, ABSENT]);
+    counts[..4].copy_from_slice(&[reads.requests, reads.merged, reads.sectors, reads.ms()]);
+    counts[4..8].copy_from_slice(&[writes.requests, writes.merged, writes.sectors, writes.ms()]);
+    counts[8..11].copy_from_slice(&[*in_flight, *io_ms, disk.weighted_ms()]);
+    counts[15..].copy_from_slice(&[*flushes, disk.flush_ms(), ABSENT]);
     counts
 }
