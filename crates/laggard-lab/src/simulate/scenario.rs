@@ -68,6 +68,17 @@ impl Scenario {
         }
     }
 
+    /// What only looks like trouble, and is there on any day: no event, and no wrong alarm either.
+    pub fn ordinary(&self) -> Vec<Label> {
+        match self {
+            Scenario::IntrepidDay(day) => day.day().ordinary(),
+            Scenario::IntrepidStudy(study) => {
+                (0..study.days).flat_map(|number| study.day(number).ordinary()).collect()
+            }
+            Scenario::Testbench(_) | Scenario::Scale(_) => Vec::new(),
+        }
+    }
+
     /// What the recorded names mean, and who are peers.
     pub fn cluster_file(&self) -> ClusterFile {
         match self {

@@ -63,6 +63,10 @@ impl Simulate {
         std::fs::create_dir_all(&self.out).with_context(|| self.out.display().to_string())?;
         self.write("cluster.toml", &scenario.cluster_file().to_toml())?;
         self.write("labels.csv", &label::csv(&scenario.labels()))?;
+        let ordinary = scenario.ordinary();
+        if !ordinary.is_empty() {
+            self.write("ordinary.csv", &label::csv(&ordinary))?;
+        }
         let work = Work::new(&self, &scenario);
         scenario.days().try_for_each(|day| work.write_day(&day))?;
         work.finish(&self.out, scenario.labels().len())

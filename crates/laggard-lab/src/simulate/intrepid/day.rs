@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use laggard_core::diagnosis::cause::Cause;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::samples::RawTable;
 
@@ -11,6 +12,7 @@ use super::event::{Event, What};
 use super::host::Host;
 use super::load::{self, Demand};
 use super::topology::Server;
+use crate::simulate::label::Label;
 use crate::simulate::random::Random;
 
 /// New files begin at this time after midnight (section 4.1.1).
@@ -115,6 +117,24 @@ impl Day {
         if let Some(&server) = self.servers.get(host) {
             Host::new(self, server).run(sink);
         }
+    }
+
+    /// What happens on any day and is no event: spells of single LUNs, and restarts of servers.
+    pub fn ordinary(&self) -> Vec<Label> {
+        let unnamed = self.events.iter().filter(|event| event.blame.is_none());
+        let restart = |event: &Event| match event.what {
+            What::Down(server) => Some(Label {
+                component: server.name(),
+                begin: event.begin,
+                end: event.end,
+                cause: Cause::ServerDown,
+            }),
+            _ => None,
+        };
+        let spells = self.servers.iter().flat_map(|&server| Host::new(self, server).spells());
+        let mut labels: Vec<Label> = unnamed.filter_map(restart).chain(spells).collect();
+        labels.sort_by_key(|label| label.begin);
+        labels
     }
 
     /// Days since 1970.

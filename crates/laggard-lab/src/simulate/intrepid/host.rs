@@ -2,6 +2,7 @@
 //! In: the day's demands and events. Out: rows of its devices, in the order of time. Always: it depends on no other
 //! host's rows, so hosts can be made side by side.
 
+use laggard_core::diagnosis::cause::Cause;
 use laggard_core::model::component;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Timestamp, Uptime};
@@ -13,6 +14,7 @@ use super::load::Demand;
 use super::lun::{Asked, Device};
 use super::requests::Counters;
 use super::topology::{Lun, SERVERS, Server};
+use crate::simulate::label::Label;
 use crate::simulate::nuisance::Nuisances;
 use crate::simulate::random::Random;
 
@@ -77,6 +79,22 @@ impl<'a> Host<'a> {
             booted_us: day.first_us() - UPTIME_US,
             table: empty(),
         }
+    }
+
+    /// The spells in which LUNs are slower for no reason, where they are asked for something.
+    pub fn spells(&self) -> Vec<Label> {
+        let time = |second: f64| Timestamp::from_micros(self.day.first_us() + (second * 1e6) as i64);
+        let primary = self.paths.iter().filter(|path| path.lun.server(1) == self.server.place);
+        let of_path = |path: &Path| {
+            let label = |(from, to)| Label {
+                component: path.name.clone(),
+                begin: time(from),
+                end: time(to),
+                cause: Cause::SlowLun,
+            };
+            path.device.spells().map(label).collect::<Vec<Label>>()
+        };
+        primary.flat_map(of_path).collect()
     }
 
     /// Lives through the day.

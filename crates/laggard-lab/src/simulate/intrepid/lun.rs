@@ -68,6 +68,11 @@ impl Device {
         }
     }
 
+    /// From which second of the day to which it is slower for no reason.
+    pub fn spells(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.spells.iter().map(|&(from, to, _)| (from, to))
+    }
+
     /// A step in which nobody asks: now and then somebody looks whether the path works.
     pub fn rest(&mut self, seconds: f64) {
         self.next_look -= seconds;

@@ -198,3 +198,14 @@ fn some_days_of_the_study_have_the_labels_that_touch_them() {
     assert_eq!(study.day(0).date().to_string(), "2011-06-20T00:00:00Z");
     assert!(Study::parse(&[pair("from=2013-01-01").unwrap()], 1).is_err());
 }
+
+#[test]
+fn what_is_there_on_any_day_is_told_apart_from_events() {
+    let (date, seed) = ("date=2011-05-10", 1);
+    let ordinary = day(&[date], seed).day().ordinary();
+    let hours = |label: &label::Label| (label.end - label.begin).micros() / 3_600_000_000;
+    // 768 old LUNs, each with a spell every four days.
+    assert!((150..240).contains(&ordinary.len()), "{}", ordinary.len());
+    assert!(ordinary.iter().all(|label| hours(label) == 0 && label.component.contains(":ddn")));
+    assert_eq!(day(&[date, "event=slow-lun"], seed).day().ordinary(), ordinary);
+}

@@ -4,7 +4,7 @@
 use super::Testbench;
 use super::client::BulkClient;
 use super::fault::{Fault, LOSS, disturbed};
-use super::flow::LARGEST_WINDOW_OF_HOG;
+use super::flow::{LARGEST_WINDOW, LARGEST_WINDOW_OF_HOG, LEAST_LIMIT};
 use super::network::{Loss, Network};
 use super::order::{Content, Micros, Order, SECOND};
 use super::postmark::PostmarkClient;
@@ -43,6 +43,7 @@ pub struct Bench {
 const OF_CLIENTS: u64 = 1;
 const OF_SERVERS: u64 = 2;
 const OF_THE_BENCH: u64 = 3;
+const OF_CONNECTIONS: u64 = 6;
 
 impl Bench {
     pub fn new(scenario: &Testbench) -> Bench {
@@ -57,7 +58,7 @@ impl Bench {
         Bench {
             clients: (0..clients).map(|number| client(scenario, number, root)).collect(),
             servers: (0..servers).map(server).collect(),
-            network: network(servers, clients, tick),
+            network: network(scenario, tick),
             fault: scenario.fault,
             faulty: scenario.faulty,
             hog: None,
@@ -109,7 +110,7 @@ impl Bench {
         }
         if on {
             let flow = self.network.connect(from, to);
-            self.network.flows[flow].largest_window = LARGEST_WINDOW_OF_HOG;
+            self.network.flows[flow].limit_window(LARGEST_WINDOW_OF_HOG);
             self.network.send(flow, ENDLESS, Content::Zeros, now);
             self.hog = Some(flow);
         }
@@ -184,16 +185,22 @@ fn client(scenario: &Testbench, number: usize, root: usize) -> Client {
     let starts = scenario.starts();
     match workload.bulk(system, servers as f64 / clients as f64, seconds) {
         Some(bulk) => Client::Bulk(BulkClient::new(number, servers, bulk, starts, random)),
-        None => Client::Postmark(PostmarkClient::new(number, servers, root, starts, random)),
+        None => Client::Postmark(PostmarkClient::new(number, servers, root, system, starts, random)),
     }
 }
 
 /// Servers, then clients, then the outsider; requests of all clients, then answers to them.
-fn network(servers: usize, clients: usize, tick: Micros) -> Network {
+fn network(scenario: &Testbench, tick: Micros) -> Network {
+    let Testbench { servers, clients, .. } = *scenario;
+    let mut random = scenario.random(&[OF_CONNECTIONS]);
     let mut network = Network::new(servers + clients + 1, tick);
+    let mut connect = |from, to| {
+        let flow = network.connect(from, to);
+        network.flows[flow].limit_window(random.magnitude(LEAST_LIMIT, LARGEST_WINDOW));
+    };
     let pairs = || (0..clients).flat_map(|client| (0..servers).map(move |server| (client, server)));
-    pairs().for_each(|(client, server)| _ = network.connect(servers + client, server));
-    pairs().for_each(|(client, server)| _ = network.connect(server, servers + client));
+    pairs().for_each(|(client, server)| connect(servers + client, server));
+    pairs().for_each(|(client, server)| connect(server, servers + client));
     network
 }
 
@@ -217,7 +224,7 @@ mod tests {
         };
         let on_disk =
             bench.servers.iter().map(|server| server.disk.counters.sectors_written * 512).sum::<u64>();
-        let journals = bench.servers.iter().map(|server| server.journals * 4096).sum::<u64>();
+        let journals = bench.servers.iter().map(|server| server.journal_bytes).sum::<u64>();
         (bench.clients.iter().map(answered).sum(), on_disk - journals)
     }
 

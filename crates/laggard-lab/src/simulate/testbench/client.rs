@@ -8,9 +8,6 @@ use super::order::{Direction, Micros, Order};
 use super::workload::Bulk;
 use crate::simulate::random::Random;
 
-/// A client's own time between two records: its file system and the program copy them.
-const COPIED_BYTES_PER_US: f64 = 120.0;
-
 pub struct BulkClient {
     number: usize,
     bulk: Bulk,
@@ -88,7 +85,7 @@ impl BulkClient {
     }
 
     fn pause(&mut self) -> Micros {
-        let us = self.bulk.record_bytes as f64 / COPIED_BYTES_PER_US;
+        let us = self.bulk.record_bytes as f64 / self.bulk.bytes_per_us;
         (us * self.random.between(0.5, 1.5)) as Micros
     }
 

@@ -12,7 +12,9 @@ pub const SEGMENT_BYTES: u64 = 1448;
 pub const HEADER_BYTES: u64 = 66;
 /// The window of a new connection, and of one that was silent for long.
 const FIRST_WINDOW: f64 = 3.0;
-/// What the receiver's buffer allows a file system's connection, and one that is made for speed.
+/// What the receiver's buffer allows a file system's connection, and one that is made for speed. A kernel tunes the
+/// buffer of each connection by what it has seen of it, so some are allowed less than others.
+pub const LEAST_LIMIT: f64 = 20.0;
 pub const LARGEST_WINDOW: f64 = 120.0;
 pub const LARGEST_WINDOW_OF_HOG: f64 = 400.0;
 /// A kernel lets a window grow that is not used up, if this many segments are left of it at most.
@@ -50,7 +52,7 @@ pub struct Flow {
     pub backlog: u64,
     pub window: f64,
     threshold: f64,
-    pub largest_window: f64,
+    largest_window: f64,
     silent_until: Micros,
     last_sent: Micros,
     pub round_trip_us: f64,
@@ -89,6 +91,12 @@ impl Flow {
             quick: 0,
             counters: FlowCounters::default(),
         }
+    }
+
+    /// The receiver has room for no more than so many segments.
+    pub fn limit_window(&mut self, segments: f64) {
+        self.largest_window = segments;
+        self.threshold = segments / 2.0;
     }
 
     pub fn send(&mut self, bytes: u64, content: Content, now: Micros) {

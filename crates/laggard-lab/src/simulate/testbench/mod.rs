@@ -4,6 +4,7 @@
 
 mod bench;
 mod client;
+mod database;
 mod disk;
 mod fault;
 mod flow;

@@ -72,6 +72,11 @@ impl Order {
         Order { client, server, number, work: None, answer_bytes: HEAD_BYTES }
     }
 
+    /// Whether it writes something, and no more than so much.
+    pub fn changes_at_most(&self, bytes: u64) -> bool {
+        self.work.is_some_and(|work| work.direction == Direction::Write && work.bytes <= bytes)
+    }
+
     /// How large the request is: what is written comes along.
     pub fn request_bytes(&self) -> u64 {
         match self.work {

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use super::database::Database;
 use super::disk::Disk;
 use super::order::{Direction, Micros, Order, SECOND, Work};
 use crate::simulate::random::Random;
@@ -15,15 +16,19 @@ const BACKGROUND: u64 = 64 << 20;
 const LIMIT: u64 = 256 << 20;
 /// It writes back what is older than so long, too.
 const OLD: Micros = 5 * SECOND;
-/// How often a file system writes its journal.
+/// How often a file system writes its journal, in the mean.
 const JOURNAL: Micros = 5 * SECOND;
+const JOURNAL_BLOCK: u64 = 4096;
+/// Blocks of it beyond the first, in the mean.
+const MORE_BLOCKS: f64 = 2.0;
 
 pub struct Server {
     pub disk: Disk,
     cache: Option<Cache>,
     next_journal: Micros,
-    /// How often it has written its journal.
-    pub journals: u64,
+    database: Database,
+    /// How much it has written of journals and of the database.
+    pub journal_bytes: u64,
     random: Random,
     done: Vec<Order>,
 }
@@ -47,7 +52,8 @@ impl Server {
             disk: Disk::new(clients, &mut random),
             cache: buffered.then(Cache::default),
             next_journal: random.below(JOURNAL as usize) as Micros,
-            journals: 0,
+            database: Database::new(Random::of(random.bits(), &[])),
+            journal_bytes: 0,
             random,
             done: Vec::new(),
         }
@@ -55,6 +61,10 @@ impl Server {
 
     /// Takes an order; adds it to the answers if it is done at once.
     pub fn take(&mut self, order: Order, now: Micros, answers: &mut Vec<Order>) {
+        if self.database.keeps(order) {
+            return;
+        }
+        self.database.note(&order);
         match (order.work, &mut self.cache) {
             (None, _) => answers.push(order),
             (Some(work), Some(cache)) if work.direction == Direction::Write => {
@@ -71,20 +81,41 @@ impl Server {
     /// Works until that time; adds the orders to answer.
     pub fn advance(&mut self, now: Micros, until: Micros, answers: &mut Vec<Order>) {
         if now >= self.next_journal {
-            let work = Work { direction: Direction::Write, bytes: 4096 };
-            self.disk.submit(self.disk.own_stream(), work, None, now);
-            self.next_journal += JOURNAL;
-            self.journals += 1;
+            self.write_journal(now);
         }
         if let Some(cache) = &mut self.cache {
             cache.write_back(&mut self.disk, now);
         }
+        if let Some(page) = self.database.begin(now) {
+            self.write_page(page, now);
+        }
         self.disk.advance(until, &mut self.random, &mut self.done);
-        for order in self.done.drain(..) {
+        for order in std::mem::take(&mut self.done) {
             match &mut self.cache {
+                _ if Database::is_own(&order) => self.wrote_page(until, answers),
                 Some(cache) if order.number == WRITE_BACK => cache.wrote(order, answers),
                 _ => answers.push(order),
             }
+        }
+    }
+
+    fn write_journal(&mut self, now: Micros) {
+        let bytes = JOURNAL_BLOCK * (1 + self.random.count(MORE_BLOCKS));
+        self.disk.submit(self.disk.own_stream(), Work { direction: Direction::Write, bytes }, None, now);
+        self.next_journal = now + (JOURNAL as f64 * self.random.between(0.6, 1.4)) as Micros;
+        self.journal_bytes += bytes;
+    }
+
+    fn write_page(&mut self, page: Order, now: Micros) {
+        let Some(work) = page.work else { return };
+        self.journal_bytes += work.bytes;
+        self.disk.submit(self.disk.own_stream(), work, Some(page), now);
+    }
+
+    fn wrote_page(&mut self, now: Micros, answers: &mut Vec<Order>) {
+        match self.database.wrote() {
+            Ok(page) => self.write_page(page, now),
+            Err(waited) => waited.into_iter().for_each(|order| self.take(order, now, answers)),
         }
     }
 }
