@@ -78,10 +78,11 @@ const NIC: &[Watched] = &[
 /// Bytes a second that hold nobody back on any network that carries storage: uneven metadata, chatter, heartbeats.
 const NETWORK_WHISPER: f64 = 1e6;
 
-/// Of the connections with a remote host: windows differ widely even in good times.
+/// Of the connections with a remote host: what is lost accuses. A small window only explains: one that was closed by a
+/// loss long ago stays so for as long as the connection does not need more.
 const LINK: &[Watched] = &[
-    watch("cwnd", Reading::Measured, 0.5, true),
     watch("link_loss", Reading::Share(LOSS_WHISPER), 0.5, true),
+    watch("cwnd", Reading::Measured, 0.5, false),
     watch("rtt", Reading::Measured, 0.5, false),
 ];
 
