@@ -29,7 +29,7 @@ for row in rows[::table.num_rows // 3]:
     print(*row)
 print(all(time > booted for time, booted in zip(read('time'), read('booted'))))
 print(table.schema.field('time').type, table.schema.field('booted').type, table.schema.field('reads').type)
-print(pq.read_schema(sys.argv[1]).metadata[b'laggard.format'].decode())
+print(pq.read_metadata(sys.argv[1]).metadata[b'laggard.format'].decode())
 ";
 
 #[test]
