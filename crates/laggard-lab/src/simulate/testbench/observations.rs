@@ -160,7 +160,7 @@ fn observation_6_disk_faults_show_as_latency_of_the_disturbed_server_only() {
             assert!(third > 2.0 * before && third > 5.0 * most, "{workload} {fault}: {third} {most}");
             assert!(most < 1.02 * calm, "{workload} {fault}: {most} {calm}");
             let (third, _, most) = apart(&run.servers("%util", DISTURBED));
-            assert!(third > 90.0 && most < 70.0);
+            assert!(third > 1.4 * most && most < 70.0, "{workload} {fault}: {third} {most}");
         }
     }
 }
@@ -171,8 +171,11 @@ fn observation_7_losses_and_hogs_close_the_windows_of_one_server() {
     assert!(third < 6.0 && least > 15.0, "{third} {least}");
     let (third, least, _) = apart(&run("ddr", "send-pktloss").windows(false, DISTURBED));
     assert!(third < 6.0 && least > 15.0, "{third} {least}");
-    let (third, least, _) = apart(&run("ddw", "write-network-hog").windows(true, DISTURBED));
-    assert!(third < 0.9 * least, "{third} {least}");
+    let hogged = run("ddw", "write-network-hog");
+    let (calm, disturbed) = (hogged.windows(true, CALM), hogged.windows(true, DISTURBED));
+    let kept: Vec<f64> = disturbed.iter().zip(&calm).map(|(now, before)| now / before).collect();
+    let (third, least, _) = apart(&kept);
+    assert!(third < 0.95 * least, "{third} {least}");
 }
 
 #[test]
