@@ -1,0 +1,242 @@
+//! From the bytes of a record to a [`Tracepoint`], by what the kernel says of where its fields lie.
+
+use std::collections::HashMap;
+
+use super::format::{Format, Shape, Spot};
+use super::tasks::Tasks;
+use crate::model::Op;
+use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Syscall, Tracepoint};
+
+/// `CLONE_THREAD`, in the flags of a new task.
+const IS_THREAD: i64 = 0x1_0000;
+/// `LIO_WRITE`, the operation of an entry of `lio_listio`.
+const LIO_WRITE: i64 = 1;
+
+/// Reads the records of the tracepoints that it knows.
+#[derive(Clone, Debug, Default)]
+pub struct Decoder {
+    plans: HashMap<u16, Plan>,
+}
+
+/// How the records of one tracepoint are read.
+#[derive(Clone, Debug)]
+struct Plan {
+    kind: Kind,
+    tid: Option<Spot>,
+    /// The fields by which the kind is read, in the order of its names; absent ones are zero.
+    spots: Vec<Option<Spot>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Enter(Syscall),
+    Exit(Syscall),
+    Block(BlockStep),
+    FuseSend,
+    FuseEnd,
+    AioSubmit(Op),
+    AioList,
+    AioReturn,
+    UringSubmit,
+    UringAsync,
+    UringComplete,
+    NewTask,
+    Rename,
+    TaskExit,
+    Throttled,
+}
+
+impl Kind {
+    /// By the name of a tracepoint, or of one of our own probes.
+    fn named(name: &str) -> Option<Kind> {
+        if let Some(call) = name.strip_prefix("sys_enter_") {
+            return Syscall::from_name(call).map(Kind::Enter);
+        }
+        if let Some(call) = name.strip_prefix("sys_exit_") {
+            return Syscall::from_name(call).map(Kind::Exit);
+        }
+        Some(match name {
+            "block_bio_queue" => Kind::Block(BlockStep::Queue),
+            "block_getrq" => Kind::Block(BlockStep::Get),
+            "block_rq_insert" => Kind::Block(BlockStep::Insert),
+            "block_rq_issue" => Kind::Block(BlockStep::Issue),
+            "block_rq_complete" => Kind::Block(BlockStep::Complete),
+            "block_bio_complete" => Kind::Block(BlockStep::BioComplete),
+            "block_rq_requeue" => Kind::Block(BlockStep::Requeue),
+            "block_bio_backmerge" => Kind::Block(BlockStep::BackMerge),
+            "block_bio_frontmerge" => Kind::Block(BlockStep::FrontMerge),
+            "block_rq_merge" => Kind::Block(BlockStep::RequestMerge),
+            "block_split" => Kind::Block(BlockStep::Split),
+            "block_bio_remap" | "block_rq_remap" => Kind::Block(BlockStep::Remap),
+            "block_rq_error" => Kind::Block(BlockStep::Error),
+            "fuse_request_send" => Kind::FuseSend,
+            "fuse_request_end" => Kind::FuseEnd,
+            "aio_read" => Kind::AioSubmit(Op::Read),
+            "aio_write" => Kind::AioSubmit(Op::Write),
+            "aio_fsync" => Kind::AioSubmit(Op::Sync),
+            "aio_return" => Kind::AioReturn,
+            _ if name.starts_with("lio_listio") => Kind::AioList,
+            "io_uring_submit_req" | "io_uring_submit_sqe" => Kind::UringSubmit,
+            "io_uring_queue_async_work" => Kind::UringAsync,
+            "io_uring_complete" => Kind::UringComplete,
+            "task_newtask" => Kind::NewTask,
+            "task_rename" => Kind::Rename,
+            "sched_process_exit" => Kind::TaskExit,
+            "balance_dirty_pages" => Kind::Throttled,
+            _ => return None,
+        })
+    }
+
+    fn fields(self) -> &'static [&'static str] {
+        match self {
+            Kind::Enter(_) => &[],
+            Kind::Exit(_) => &["ret"],
+            Kind::Block(_) => BLOCK,
+            Kind::FuseSend => &["connection", "unique", "opcode", "len"],
+            Kind::FuseEnd => &["connection", "unique", "len", "error"],
+            Kind::AioSubmit(_) | Kind::AioList => &["cb", "fd", "nbytes", "off", "op"],
+            Kind::AioReturn => &["cb", "ret"],
+            Kind::UringSubmit => &["ctx", "req", "user_data", "opcode"],
+            Kind::UringAsync => &["ctx", "req"],
+            Kind::UringComplete => &["ctx", "req", "user_data", "res"],
+            Kind::NewTask => &["pid", "clone_flags", "comm"],
+            Kind::Rename => &["pid", "newcomm"],
+            Kind::TaskExit => &["pid"],
+            Kind::Throttled => &["pause"],
+        }
+    }
+}
+
+const BLOCK: &[&str] = &["dev", "sector", "nr_sector", "bytes", "error", "other_sector", "old_dev", "rwbs"];
+const RWBS: usize = 7;
+
+impl Decoder {
+    /// Takes in a tracepoint; whether it is one that is known.
+    pub fn learn(&mut self, format: &Format) -> bool {
+        let Some(kind) = Kind::named(&format.name) else { return false };
+        let spots = match kind {
+            Kind::Enter(_) => arguments(format),
+            _ => kind.fields().iter().map(|name| found(format, name)).collect(),
+        };
+        self.plans.insert(format.id, Plan { kind, tid: format.spot("common_pid"), spots });
+        true
+    }
+
+    /// Reads a record. None: it is of a tracepoint that is not known, or only of use to `tasks`.
+    pub fn read(&self, record: &[u8], ts_ns: u64, cpu: u16, tasks: &mut Tasks) -> Option<Tracepoint> {
+        let id = u16::from_le_bytes(*record.first_chunk()?);
+        let plan = self.plans.get(&id)?;
+        let tid = u32::try_from(plan.tid?.number(record)?).ok()?;
+        let payload = plan.payload(record, tid, tasks)?;
+        let task = tasks.get(tid);
+        Some(Tracepoint { ts_ns, cpu, tid, tgid: task.tgid, comm: task.comm, payload })
+    }
+}
+
+impl Plan {
+    fn payload(&self, record: &[u8], tid: u32, tasks: &mut Tasks) -> Option<Payload> {
+        let number = |at: usize| self.spots.get(at).copied().flatten().and_then(|spot| spot.number(record));
+        let at = |at: usize| number(at).unwrap_or(0);
+        Some(match self.kind {
+            Kind::Enter(call) => {
+                let args = std::array::from_fn(|place| at(place) as u64);
+                Payload::Enter { call, args, path: None }
+            }
+            Kind::Exit(call) => Payload::Exit { call, result: number(0)? },
+            Kind::Block(step) => Payload::Block(step, self.block(record)),
+            Kind::FuseSend => Payload::FuseSend {
+                connection: at(0) as u32,
+                unique: number(1)? as u64,
+                opcode: at(2) as u32,
+                bytes: at(3) as u32,
+            },
+            Kind::FuseEnd => Payload::FuseEnd {
+                connection: at(0) as u32,
+                unique: number(1)? as u64,
+                bytes: at(2) as u32,
+                error: at(3) as i32,
+            },
+            Kind::AioSubmit(op) => self.submission(record, op)?,
+            Kind::AioList => {
+                let op = if at(4) == LIO_WRITE { Op::Write } else { Op::Read };
+                self.submission(record, op)?
+            }
+            Kind::AioReturn => Payload::AioReturn { control: number(0)? as u64, result: at(1) },
+            Kind::UringSubmit => Payload::UringSubmit {
+                ring: at(0) as u64,
+                request: number(1)? as u64,
+                user_data: at(2) as u64,
+                opcode: at(3) as u8,
+            },
+            Kind::UringAsync => Payload::UringAsync { ring: at(0) as u64, request: number(1)? as u64 },
+            Kind::UringComplete => Payload::UringComplete {
+                ring: at(0) as u64,
+                request: number(1)? as u64,
+                user_data: at(2) as u64,
+                result: at(3),
+            },
+            Kind::NewTask => {
+                let (new, is_thread) = (number(0)? as u32, at(1) & IS_THREAD != 0);
+                tasks.made(new, tid, is_thread, self.text(record, 2));
+                Payload::NewTask { tid: new, is_thread }
+            }
+            Kind::Rename => {
+                tasks.renamed(number(0)? as u32, self.text(record, 1));
+                return None;
+            }
+            Kind::TaskExit => Payload::TaskExit,
+            // In jiffies of a kernel with 250 or 1000 of them, which it does not tell; what counts is that it is more than none.
+            Kind::Throttled => Payload::Throttled { pause_ns: at(0).max(0) as u64 * 1_000_000 },
+        })
+    }
+
+    fn submission(&self, record: &[u8], op: Op) -> Option<Payload> {
+        let number =
+            |at: usize| self.spots.get(at).copied().flatten().and_then(|spot| spot.number(record)).unwrap_or(0);
+        // Entries of a list beyond its end, and empty ones, have no control block.
+        let control = Some(number(0) as u64).filter(|control| *control != 0)?;
+        Some(Payload::AioSubmit {
+            op,
+            control,
+            fd: number(1) as i32,
+            bytes: number(2) as u64,
+            offset: number(3),
+        })
+    }
+
+    fn block(&self, record: &[u8]) -> BlockFields {
+        let number =
+            |at: usize| self.spots.get(at).copied().flatten().and_then(|spot| spot.number(record)).unwrap_or(0);
+        BlockFields {
+            device: Device::from_kernel(number(0) as u32),
+            sector: number(1) as u64,
+            sectors: number(2) as u32,
+            bytes: number(3) as u32,
+            error: number(4) as i32,
+            other_sector: number(5) as u64,
+            other_device: Device::from_kernel(number(6) as u32),
+            rwbs: self.spots.get(RWBS).copied().flatten().and_then(|spot| spot.text(record)).map_or_else(
+                Rwbs::default,
+                Rwbs::new,
+            ),
+        }
+    }
+
+    fn text(&self, record: &[u8], at: usize) -> Comm {
+        let bytes = self.spots.get(at).copied().flatten().and_then(|spot| spot.text(record));
+        Comm::new(bytes.unwrap_or_default())
+    }
+}
+
+/// The arguments of a system call are all its numbers after its own.
+fn arguments(format: &Format) -> Vec<Option<Spot>> {
+    let own = format.fields.iter().skip_while(|field| field.name != "__syscall_nr").skip(1);
+    own.map(|field| field.spot).filter(|spot| spot.shape == Shape::Number).map(Some).collect()
+}
+
+fn found(format: &Format, name: &str) -> Option<Spot> {
+    match name {
+        "other_sector" => format.spot("new_sector").or_else(|| format.spot("old_sector")),
+        _ => format.spot(name),
+    }
+}
