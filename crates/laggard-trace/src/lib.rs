@@ -1,6 +1,11 @@
 //! Event traces of the layers of an I/O stack, and which layer makes it slow.
 //!
-//! In flow order: [`model`] (requests that cross layers, as events), [`tracepoints`] (what the kernel reports).
+//! In flow order: [`model`] (requests that cross layers, as events), [`reading`] (what all readers share),
+//! [`tracepoints`] (what the kernel reports), [`ltr`] (the file of a trace).
 
 pub mod model;
+
+pub mod reading;
 pub mod tracepoints;
+
+pub mod ltr;

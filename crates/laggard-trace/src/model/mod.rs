@@ -3,7 +3,7 @@
 //!
 //! Always: a request's first `Admit` comes before its other events in a file; events are in the order of time
 //! but for what the footer counts as `out_of_order`; of several `Issue`s of a request the first counts, of
-//! several `Complt`s the last.
+//! several `Complt`s the last; one that is `REQUEUED` takes the place of those before.
 
 mod event;
 mod flags;

@@ -71,13 +71,14 @@ impl Request {
         request
     }
 
-    /// Takes in one more event: the first `Issue` counts, and the last `Complt`.
+    /// Takes in one more event: the first `Issue` counts, and the last `Complt`; what was requeued, from then on.
     pub fn cross(&mut self, event: &Event) {
         let slot = match event.kind {
             Kind::Mark => return,
             kind => &mut self.t[kind as usize],
         };
         *slot = match (event.kind, *slot) {
+            (_, Some(_)) if event.flags.has(Flags::REQUEUED) => Some(event.ts_ns),
             (Kind::Admit | Kind::Issue, Some(seen)) => Some(seen.min(event.ts_ns)),
             (_, Some(seen)) => Some(seen.max(event.ts_ns)),
             (_, None) => Some(event.ts_ns),
