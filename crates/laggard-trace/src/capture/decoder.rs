@@ -9,7 +9,8 @@ use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Sy
 
 /// `CLONE_THREAD`, in the flags of a new task.
 const IS_THREAD: i64 = 0x1_0000;
-/// `LIO_WRITE`, the operation of an entry of `lio_listio`.
+/// Operations of an entry of `lio_listio`.
+const LIO_READ: i64 = 0;
 const LIO_WRITE: i64 = 1;
 
 /// Reads the records of the tracepoints that it knows.
@@ -71,11 +72,11 @@ impl Kind {
             "block_rq_error" => Kind::Block(BlockStep::Error),
             "fuse_request_send" => Kind::FuseSend,
             "fuse_request_end" => Kind::FuseEnd,
-            "aio_read" => Kind::AioSubmit(Op::Read),
-            "aio_write" => Kind::AioSubmit(Op::Write),
-            "aio_fsync" => Kind::AioSubmit(Op::Sync),
-            "aio_return" => Kind::AioReturn,
-            _ if name.starts_with("lio_listio") => Kind::AioList,
+            _ if is_probe(name, "aio_read") => Kind::AioSubmit(Op::Read),
+            _ if is_probe(name, "aio_write") => Kind::AioSubmit(Op::Write),
+            _ if is_probe(name, "aio_fsync") => Kind::AioSubmit(Op::Sync),
+            _ if is_probe(name, "aio_return") => Kind::AioReturn,
+            _ if is_probe(name, "lio_listio") => Kind::AioList,
             "io_uring_submit_req" | "io_uring_submit_sqe" => Kind::UringSubmit,
             "io_uring_queue_async_work" => Kind::UringAsync,
             "io_uring_complete" => Kind::UringComplete,
@@ -135,7 +136,7 @@ impl Decoder {
 
 impl Plan {
     fn payload(&self, record: &[u8], tid: u32, tasks: &mut Tasks) -> Option<Payload> {
-        let number = |at: usize| self.spots.get(at).copied().flatten().and_then(|spot| spot.number(record));
+        let number = |at: usize| self.number(record, at);
         let at = |at: usize| number(at).unwrap_or(0);
         Some(match self.kind {
             Kind::Enter(call) => {
@@ -158,7 +159,11 @@ impl Plan {
             },
             Kind::AioSubmit(op) => self.submission(record, op)?,
             Kind::AioList => {
-                let op = if at(4) == LIO_WRITE { Op::Write } else { Op::Read };
+                let op = match at(4) {
+                    LIO_READ => Op::Read,
+                    LIO_WRITE => Op::Write,
+                    _ => return None,
+                };
                 self.submission(record, op)?
             }
             Kind::AioReturn => Payload::AioReturn { control: number(0)? as u64, result: at(1) },
@@ -177,22 +182,21 @@ impl Plan {
             },
             Kind::NewTask => {
                 let (new, is_thread) = (number(0)? as u32, at(1) & IS_THREAD != 0);
-                tasks.made(new, tid, is_thread, self.text(record, 2));
+                tasks.made(new, tid, is_thread, Comm::new(self.text(record, 2)));
                 Payload::NewTask { tid: new, is_thread }
             }
             Kind::Rename => {
-                tasks.renamed(number(0)? as u32, self.text(record, 1));
+                tasks.renamed(number(0)? as u32, Comm::new(self.text(record, 1)));
                 return None;
             }
             Kind::TaskExit => Payload::TaskExit,
-            // In jiffies of a kernel with 250 or 1000 of them, which it does not tell; what counts is that it is more than none.
+            // In milliseconds, and below zero for one that may go on at once.
             Kind::Throttled => Payload::Throttled { pause_ns: at(0).max(0) as u64 * 1_000_000 },
         })
     }
 
     fn submission(&self, record: &[u8], op: Op) -> Option<Payload> {
-        let number =
-            |at: usize| self.spots.get(at).copied().flatten().and_then(|spot| spot.number(record)).unwrap_or(0);
+        let number = |at: usize| self.number(record, at).unwrap_or(0);
         // Entries of a list beyond its end, and empty ones, have no control block.
         let control = Some(number(0) as u64).filter(|control| *control != 0)?;
         Some(Payload::AioSubmit {
@@ -205,8 +209,7 @@ impl Plan {
     }
 
     fn block(&self, record: &[u8]) -> BlockFields {
-        let number =
-            |at: usize| self.spots.get(at).copied().flatten().and_then(|spot| spot.number(record)).unwrap_or(0);
+        let number = |at: usize| self.number(record, at).unwrap_or(0);
         BlockFields {
             device: Device::from_kernel(number(0) as u32),
             sector: number(1) as u64,
@@ -215,16 +218,17 @@ impl Plan {
             error: number(4) as i32,
             other_sector: number(5) as u64,
             other_device: Device::from_kernel(number(6) as u32),
-            rwbs: self.spots.get(RWBS).copied().flatten().and_then(|spot| spot.text(record)).map_or_else(
-                Rwbs::default,
-                Rwbs::new,
-            ),
+            rwbs: Rwbs::new(self.text(record, RWBS)),
         }
     }
 
-    fn text(&self, record: &[u8], at: usize) -> Comm {
-        let bytes = self.spots.get(at).copied().flatten().and_then(|spot| spot.text(record));
-        Comm::new(bytes.unwrap_or_default())
+    fn number(&self, record: &[u8], at: usize) -> Option<i64> {
+        self.spots.get(at).copied().flatten()?.number(record)
+    }
+
+    fn text<'a>(&self, record: &'a [u8], at: usize) -> &'a [u8] {
+        let spot = self.spots.get(at).copied().flatten();
+        spot.and_then(|spot| spot.text(record)).unwrap_or_default()
     }
 }
 
@@ -239,4 +243,9 @@ fn found(format: &Format, name: &str) -> Option<Spot> {
         "other_sector" => format.spot("new_sector").or_else(|| format.spot("old_sector")),
         _ => format.spot(name),
     }
+}
+
+/// Names of probes go on after two underscores, to be unique.
+fn is_probe(name: &str, function: &str) -> bool {
+    name.split("__").next() == Some(function)
 }

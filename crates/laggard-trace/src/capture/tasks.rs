@@ -19,12 +19,13 @@ pub struct Task {
 pub struct Tasks {
     procfs: PathBuf,
     known: HashMap<u32, Task>,
+    renamed: Vec<u32>,
 }
 
 impl Tasks {
     /// None yet; they are looked up there as they occur.
     pub fn new(procfs: &Path) -> Tasks {
-        Tasks { procfs: procfs.to_owned(), known: HashMap::new() }
+        Tasks { procfs: procfs.to_owned(), known: HashMap::new(), renamed: vec![] }
     }
 
     /// A task. One that is gone already, and whose making was not seen, is unknown.
@@ -43,6 +44,12 @@ impl Tasks {
     pub fn renamed(&mut self, tid: u32, comm: Comm) {
         let task = self.get(tid);
         self.known.insert(tid, Task { comm, ..task });
+        self.renamed.push(tid);
+    }
+
+    /// The tasks that got another name since this was last asked.
+    pub fn take_renamed(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.renamed)
     }
 }
 

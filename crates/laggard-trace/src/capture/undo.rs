@@ -82,7 +82,8 @@ mod tests {
     /// A tree that looks like tracefs; a real one is in the live tests.
     fn tree(manifest: &Manifest) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
-        let list = format!("p:{}/aio_read /lib/libc.so.6:0x1 cb=%di\np:other/x /bin/sh:0x2\n", manifest.probes);
+        let list =
+            format!("p:{}/aio_read /lib/libc.so.6:0x1 cb=%di\np:other/x /bin/sh:0x2\n", manifest.probes);
         std::fs::write(root.path().join("uprobe_events"), list).unwrap();
         std::fs::create_dir_all(root.path().join("instances").join(&manifest.instances[0])).unwrap();
         std::fs::create_dir_all(root.path().join("instances/foreign")).unwrap();

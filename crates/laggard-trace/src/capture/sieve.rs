@@ -1,0 +1,159 @@
+//! Leaves out what others did: in the kernel only whole processes can be told apart, and block requests not even that.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::scope;
+use crate::tracepoints::{BlockFields, BlockStep, Device, Payload, Tracepoint};
+
+/// Requests of others that may be on their way at once; more than any queue holds.
+const MOST: usize = 1 << 16;
+/// Tasks of the kernel have no process of their own in user space; they write back for everyone.
+const KERNEL: [&str; 6] = ["kworker", "flush", "jbd2", "xfsaild", "ksoftirqd", "loop"];
+
+/// Decides what is kept.
+#[derive(Debug)]
+pub struct Sieve {
+    sysfs: PathBuf,
+    own: u32,
+    /// The processes whose block requests count; none: everyone's.
+    chosen: Option<HashSet<u32>>,
+    disks: HashMap<Device, Device>,
+    /// Requests of others on their way.
+    foreign: HashSet<(Device, u64)>,
+    /// Requests of others to FUSE daemons on their way.
+    foreign_fuse: HashSet<(u32, u64)>,
+    left_out: u64,
+}
+
+impl Sieve {
+    /// Leaves out the recorder itself; and if some processes were chosen, all others.
+    pub fn new(sysfs: &Path, own: u32, is_chosen: bool) -> Sieve {
+        Sieve {
+            sysfs: sysfs.to_owned(),
+            own,
+            chosen: is_chosen.then(HashSet::new),
+            disks: HashMap::new(),
+            foreign: HashSet::new(),
+            foreign_fuse: HashSet::new(),
+            left_out: 0,
+        }
+    }
+
+    /// A process that counts; whether it is new. What it starts counts too.
+    pub fn choose(&mut self, process: u32) -> bool {
+        self.chosen.as_mut().is_some_and(|chosen| chosen.insert(process))
+    }
+
+    /// How many records were left out.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Whether a record is kept. Block requests are told under their whole disk from here on.
+    pub fn keeps(&mut self, tracepoint: &mut Tracepoint) -> bool {
+        let (process, comm) = (tracepoint.tgid, tracepoint.comm);
+        let keeps = match &mut tracepoint.payload {
+            Payload::Block(step, fields) => {
+                let is_ours = self.is_ours(process, comm.as_bytes());
+                self.keeps_block(*step, fields, is_ours)
+            }
+            Payload::FuseSend { connection, unique, .. } => {
+                let is_ours = self.is_ours(process, comm.as_bytes());
+                if !is_ours && self.foreign_fuse.len() < MOST {
+                    self.foreign_fuse.insert((*connection, *unique));
+                }
+                is_ours
+            }
+            Payload::FuseEnd { connection, unique, .. } => !self.foreign_fuse.remove(&(*connection, *unique)),
+            Payload::NewTask { tid, is_thread } => {
+                let (new, is_ours) = (*tid, self.is_ours(process, &[]));
+                if is_ours && !*is_thread {
+                    self.choose(new);
+                }
+                is_ours
+            }
+            Payload::Lost { .. } => true,
+            _ => self.is_ours(process, comm.as_bytes()),
+        };
+        self.left_out += u64::from(!keeps);
+        keeps
+    }
+
+    fn is_ours(&self, process: Option<u32>, comm: &[u8]) -> bool {
+        let is_chosen = |chosen: &HashSet<u32>| {
+            process.is_none_or(|process| process == 0 || chosen.contains(&process))
+                || KERNEL.iter().any(|name| comm.starts_with(name.as_bytes()))
+        };
+        process != Some(self.own) && self.chosen.as_ref().is_none_or(is_chosen)
+    }
+
+    /// Who asks for a request is known when it is queued; what happens later is told in anybody's name.
+    fn keeps_block(&mut self, step: BlockStep, fields: &mut BlockFields, is_ours: bool) -> bool {
+        let from = self.disk(fields.other_device);
+        fields.device = self.disk(fields.device);
+        let key = (fields.device, fields.sector);
+        match step {
+            // That a partition is a part of its disk is no news.
+            BlockStep::Remap => from != fields.device,
+            BlockStep::Queue | BlockStep::Split if is_ours => {
+                self.foreign.remove(&key);
+                true
+            }
+            BlockStep::Queue => {
+                if self.foreign.len() < MOST {
+                    self.foreign.insert(key);
+                }
+                false
+            }
+            BlockStep::Complete => !self.foreign.remove(&key),
+            _ => !self.foreign.contains(&key),
+        }
+    }
+
+    fn disk(&mut self, device: Device) -> Device {
+        let sysfs = &self.sysfs;
+        *self.disks.entry(device).or_insert_with(|| scope::disk(device, sysfs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracepoints::{Comm, Syscall};
+
+    fn block(step: BlockStep, process: u32, comm: &str, sector: u64) -> Tracepoint {
+        let fields = BlockFields { device: Device { major: 8, minor: 0 }, sector, ..BlockFields::default() };
+        let payload = Payload::Block(step, fields);
+        Tracepoint { ts_ns: 1, cpu: 0, tid: process, tgid: Some(process), comm: comm.into(), payload }
+    }
+
+    #[test]
+    fn requests_of_others_are_left_out_from_their_begin_to_their_end() {
+        let mut sieve = Sieve::new(Path::new("/nowhere"), 99, true);
+        sieve.choose(5);
+        let mut keeps =
+            |step, process, comm: &str, sector| sieve.keeps(&mut block(step, process, comm, sector));
+        assert!(!keeps(BlockStep::Queue, 7, "dd", 800));
+        assert!(keeps(BlockStep::Queue, 5, "fio", 16));
+        assert!(keeps(BlockStep::Queue, 7, "kworker/u8:2", 32));
+        // Issued and completed in the name of whoever runs.
+        assert!(!keeps(BlockStep::Issue, 5, "fio", 800) && keeps(BlockStep::Issue, 7, "dd", 16));
+        assert!(!keeps(BlockStep::Complete, 0, "swapper", 800) && keeps(BlockStep::Complete, 7, "dd", 16));
+        assert!(keeps(BlockStep::Complete, 0, "swapper", 800));
+        assert_eq!(sieve.left_out(), 3);
+    }
+
+    #[test]
+    fn the_recorder_itself_is_left_out_even_if_everyone_counts() {
+        let mut sieve = Sieve::new(Path::new("/nowhere"), 99, false);
+        assert!(!sieve.keeps(&mut block(BlockStep::Queue, 99, "laggard", 8)));
+        assert!(sieve.keeps(&mut block(BlockStep::Queue, 7, "dd", 16)));
+        let payload = Payload::Exit { call: Syscall::Write, result: 1 };
+        let mut own = Tracepoint { payload, ..block(BlockStep::Queue, 99, "laggard", 0) };
+        assert!(!sieve.keeps(&mut own));
+        own.tgid = Some(7);
+        own.comm = Comm::default();
+        assert!(sieve.keeps(&mut own));
+    }
+}
