@@ -1,12 +1,9 @@
 //! Sequential access streams: what is contiguous of all the bytes that were asked for of an object (paper 004,
 //! section 3), the unique bytes, and how often bytes were asked for again.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
 use serde::Serialize;
 
-use super::hashing::WordHasher;
+use crate::hashing::WordMap;
 
 /// Extents beyond this make neighbours with gaps join, so that memory is bounded.
 const MOST_EXTENTS: usize = 4 << 20;
@@ -79,7 +76,7 @@ fn merge(extents: &mut Vec<(u64, u64)>, gap: u64) {
 /// The extents of every object of a layer.
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
-    objects: HashMap<u32, Extents, BuildHasherDefault<WordHasher>>,
+    objects: WordMap<u32, Extents>,
     gap: u64,
     bytes: u64,
     since_check: u32,

@@ -162,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quantiles_are_those_of_the_sorted_values(mut values in proptest::collection::vec(0..10_000_000_000u64, 1..200), share in 0.0..1.0) {
+        fn quantiles_are_those_of_the_sorted_values(mut values in proptest::collection::vec(0..10_000_000_000u64, 1..200), share in 0.0..1.0f64) {
             let histogram = filled(&values);
             values.sort_unstable();
             let rank = ((share * values.len() as f64).ceil().max(1.0) as usize - 1).min(values.len() - 1);

@@ -1,0 +1,191 @@
+//! Characteristics of an I/O trace, layer by layer: the paper's generic ones and more (specification, section 5).
+//! In: what the [`Linker`](crate::linking::Linker) tells of requests. Out: [`Characteristics`]. Always: memory is
+//! bounded by open requests, objects and histograms, never by the length of the trace; all layers share one window,
+//! from the first ADMIT to the last CALLBACK of the top layer.
+
+pub mod arrivals;
+pub mod boundary;
+pub mod contrast;
+pub mod errors;
+pub mod examples;
+pub mod extents;
+pub mod figures;
+pub mod finishing;
+pub mod groups;
+pub mod histogram;
+pub mod layer;
+pub mod members;
+pub mod objects;
+pub mod path;
+pub mod series;
+pub mod sweep;
+pub mod tally;
+pub mod think;
+pub mod timing;
+pub mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use figures::Characteristics;
+
+use crate::hashing::WordMap;
+use crate::linking::{Link, Observer, Open, Parent};
+use crate::model::{Event, Layer};
+use examples::Album;
+use layer::{Gathered, OpClass, state};
+use path::Paths;
+use sweep::Window;
+
+/// Gathers characteristics while requests go by.
+pub struct Gatherer {
+    layers: [Option<Box<Gathered>>; Layer::COUNT],
+    captured: Vec<Layer>,
+    top: Option<Layer>,
+    window: Window,
+    paths: Paths,
+    album: Album,
+    marks: WordMap<u32, u64>,
+    events: u64,
+    has_hosts: bool,
+    gap_bytes: u64,
+}
+
+impl Gatherer {
+    /// Nothing yet. Ranges at most `gap_bytes` apart are one stream; `has_hosts` if there are several hosts.
+    pub fn new(gap_bytes: u64, has_hosts: bool) -> Gatherer {
+        Gatherer {
+            layers: Default::default(),
+            captured: Vec::new(),
+            top: None,
+            window: Window::default(),
+            paths: Paths::default(),
+            album: Album::default(),
+            marks: WordMap::default(),
+            events: 0,
+            has_hosts,
+            gap_bytes,
+        }
+    }
+
+    /// The layers that have occurred, top first.
+    pub fn captured(&self) -> &[Layer] {
+        &self.captured
+    }
+
+    /// Bytes of a layer's data requests that are for none above, and for some.
+    pub fn linked_bytes(&self, layer: Layer) -> [u64; 2] {
+        self.layers[layer as usize].as_ref().map_or([0; 2], |gathered| gathered.linked_bytes)
+    }
+
+    fn enter(&mut self, layer: Layer, now_ns: u64) {
+        if self.layers[layer as usize].is_none() {
+            self.layers[layer as usize] = Some(Box::new(Gathered::new(layer, self.gap_bytes, now_ns)));
+            self.captured.push(layer);
+            self.captured.sort_unstable();
+        }
+        if self.top.is_none_or(|top| layer < top) {
+            self.top = Some(layer);
+            self.window = Window { from_ns: now_ns, to_ns: now_ns };
+            self.paths.restart();
+            let gap_bytes = self.gap_bytes;
+            self.layers.iter_mut().flatten().for_each(|gathered| gathered.restart(gap_bytes, now_ns));
+        }
+    }
+
+    /// What a layer and the one below it do from now on.
+    fn refresh(&mut self, layer: Layer, now_ns: u64) {
+        let Some(place) = self.captured.iter().position(|captured| *captured == layer) else { return };
+        let above = place.checked_sub(1).map(|above| self.captured[above]);
+        self.refresh_one(layer, above, now_ns);
+        if let Some(below) = self.captured.get(place + 1).copied() {
+            self.refresh_one(below, Some(layer), now_ns);
+        }
+    }
+
+    fn refresh_one(&mut self, layer: Layer, above: Option<Layer>, now_ns: u64) {
+        let above = above
+            .and_then(|above| self.layers[above as usize].as_deref())
+            .map(|gathered| (gathered.all.sweep.level(), gathered.ops[OpClass::Sync as usize].sweep.level()));
+        let Some(gathered) = self.layers[layer as usize].as_mut() else { return };
+        let now = match (gathered.all.sweep.level(), above) {
+            (1.., _) => state::BUSY,
+            (0, None) => state::OUTSIDE,
+            (0, Some((0, _))) => state::STARVED,
+            (0, Some((open, syncs))) if open == syncs => state::SYNCING,
+            (0, Some(_)) => state::HELD,
+        };
+        if gathered.states.level() != now {
+            gathered.states.set(now, now_ns, &self.window);
+        }
+    }
+}
+
+impl Observer for Gatherer {
+    fn began(&mut self, open: &Open) {
+        let (layer, now_ns) = (open.request.layer, open.admit_ns());
+        self.enter(layer, now_ns);
+        let is_top = self.top == Some(layer);
+        if is_top {
+            self.album.admitted();
+        }
+        self.paths.begin(open, is_top, now_ns);
+        if let Some(gathered) = self.layers[layer as usize].as_mut() {
+            gathered.begin(open, now_ns, &self.window, self.has_hosts);
+        }
+        self.refresh(layer, now_ns);
+    }
+
+    fn linked(&mut self, child: &Open, parent: &Parent, link: &Link) {
+        if let Some(gathered) = self.layers[child.request.layer as usize].as_mut() {
+            let boundary = &mut gathered.boundaries[parent.layer() as usize];
+            boundary.get_or_insert_default().linked(child, link);
+        }
+    }
+
+    fn moved(&mut self, open: &Open, now_ns: u64) {
+        if let Some(gathered) = self.layers[open.request.layer as usize].as_mut() {
+            gathered.moved(open, now_ns, &self.window);
+        }
+    }
+
+    fn ended(&mut self, open: &Open, now_ns: u64) {
+        let layer = open.request.layer;
+        let latency_ns = open.request.latency_ns();
+        if self.top == Some(layer) && open.request.latency_ns().is_some() {
+            self.window.to_ns = self.window.to_ns.max(now_ns);
+        }
+        self.paths.end(open, now_ns);
+        if let Some(gathered) = self.layers[layer as usize].as_mut() {
+            gathered.end(open, now_ns, &self.window);
+        }
+        if let Some(latency_ns) = latency_ns {
+            self.album.of_mut(layer).ended(&open.request, latency_ns, open.children);
+        }
+        self.refresh(layer, now_ns);
+    }
+
+    fn child_ended(&mut self, child: &Open, parent: &Parent, parent_callback_ns: Option<u64>) {
+        if let Some(gathered) = self.layers[child.request.layer as usize].as_mut()
+            && let Some(boundary) = &mut gathered.boundaries[parent.layer() as usize]
+        {
+            boundary.ended(child, parent_callback_ns);
+        }
+    }
+
+    fn crossed(&mut self, event: &Event) {
+        self.events += 1;
+        self.album.crossed(event);
+    }
+
+    fn left_out(&mut self, event: &Event) {
+        if let Some(gathered) = self.layers[event.layer as usize].as_mut() {
+            gathered.left_out += 1;
+        }
+    }
+
+    fn marked(&mut self, event: &Event) {
+        self.events += 1;
+        *self.marks.entry(event.obj.0).or_default() += 1;
+    }
+}
