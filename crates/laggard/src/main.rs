@@ -65,6 +65,7 @@ enum Command {
     Metrics(commands::metrics::Metrics),
     Simulate(commands::simulate::Simulate),
     Lab(commands::lab::Lab),
+    Trace(commands::trace::Trace),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
@@ -91,6 +92,7 @@ fn run(command: Command) -> Outcome {
         Command::Metrics(metrics) => metrics.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Trace(trace) => trace.run(),
         Command::Manual(manual) => manual.run(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::descriptors;
-use super::scope::file_system;
+use super::scope::device_of;
 use crate::tracepoints::{Descriptor, Device, Payload, Syscall, Tracepoint};
 
 /// Looks up descriptors when they come or are first used.
@@ -15,12 +15,14 @@ pub struct Files {
     only: Option<Device>,
     /// Whether a known descriptor is of interest.
     known: HashMap<(u32, i32), bool>,
+    /// Devices that files are on, since they were last asked for.
+    devices: HashSet<Device>,
 }
 
 impl Files {
     /// Nothing is known yet.
     pub fn new(procfs: &Path, only: Option<Device>) -> Files {
-        Files { procfs: procfs.to_owned(), only, known: HashMap::new() }
+        Files { procfs: procfs.to_owned(), only, known: HashMap::new(), devices: HashSet::new() }
     }
 
     /// All that a process has open now.
@@ -76,6 +78,11 @@ impl Files {
         self.known.remove(&(process, fd));
     }
 
+    /// The devices that files are on, as far as they are new.
+    pub fn take_devices(&mut self) -> HashSet<Device> {
+        std::mem::take(&mut self.devices)
+    }
+
     /// A process that is no more.
     pub fn ended(&mut self, process: u32) {
         self.known.retain(|(of, _), _| *of != process);
@@ -88,7 +95,9 @@ impl Files {
 
     fn note(&mut self, process: u32, fd: i32) {
         let path = self.procfs.join(process.to_string()).join("fd").join(fd.to_string());
-        let fits = |only: Device| file_system(&path).is_none_or(|device| device == only);
+        let device = device_of(&path);
+        self.devices.extend(device);
+        let fits = |only: Device| device.is_none_or(|device| device == only);
         self.known.insert((process, fd), self.only.is_none_or(fits));
     }
 }

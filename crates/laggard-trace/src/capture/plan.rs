@@ -58,6 +58,19 @@ impl Plan {
         self.scope.comm.is_some() || self.scope.cgroup.is_some() || !self.scope.servers.is_empty()
     }
 
+    /// What it is limited to, in words.
+    pub fn words(&self) -> Vec<String> {
+        let scope = &self.scope;
+        let mut words: Vec<String> = scope.processes.iter().map(|number| format!("pid {number}")).collect();
+        words.extend(scope.comm.as_ref().map(|pattern| format!("comm {pattern}")));
+        words.extend(scope.cgroup.as_ref().map(|group| format!("cgroup {}", group.display())));
+        words.extend(scope.has_command.then(|| "a command".to_owned()));
+        words.extend(scope.servers.iter().map(|pattern| format!("server {pattern}")));
+        words.extend(scope.mount.as_ref().map(|mount| format!("mount {}", mount.folder.display())));
+        words.extend(scope.device.map(|device| format!("device {}:{}", device.major, device.minor)));
+        words
+    }
+
     fn device_filter(&self, sysfs: &Path) -> String {
         let mount = self.scope.mount.as_ref().filter(|mount| !mount.is_fuse).map(|mount| mount.device);
         let Some(device) = self.scope.device.or(mount.filter(|device| device.major != 0)) else {

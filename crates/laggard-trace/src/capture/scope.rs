@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
-use rustix::fs::{AtFlags, CWD, StatxFlags};
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
 
 use super::CaptureError;
 use crate::tracepoints::Device;
@@ -140,7 +140,7 @@ impl Mount {
     /// The file system that a folder is of. Also of another mount namespace: `/proc/PID/root/mnt`.
     pub fn of(folder: &Path) -> Result<Mount, CaptureError> {
         let failed = |error: rustix::io::Errno| CaptureError::at(folder)(error.into());
-        let device = file_system(folder).ok_or_else(|| {
+        let device = device_of(folder).ok_or_else(|| {
             CaptureError::Input(format!("{}: is no folder of a mounted file system", folder.display()))
         })?;
         let is_fuse = rustix::fs::statfs(folder).map_err(failed)?.f_type == FUSE;
@@ -148,11 +148,15 @@ impl Mount {
     }
 }
 
-/// The file system that a file is on. The daemon of a FUSE mount is not asked.
-pub fn file_system(path: &Path) -> Option<Device> {
-    let flags = AtFlags::STATX_DONT_SYNC;
-    let status = rustix::fs::statx(CWD, path, flags, StatxFlags::TYPE).ok()?;
-    Some(Device { major: status.stx_dev_major, minor: status.stx_dev_minor })
+/// The device that a file is on, and that a device file stands for. The daemon of a FUSE mount is not asked.
+pub fn device_of(path: &Path) -> Option<Device> {
+    let status = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
+    let is_block = FileType::from_raw_mode(status.stx_mode.into()) == FileType::BlockDevice;
+    Some(if is_block {
+        Device { major: status.stx_rdev_major, minor: status.stx_rdev_minor }
+    } else {
+        Device { major: status.stx_dev_major, minor: status.stx_dev_minor }
+    })
 }
 
 /// A block device by its name, `/dev/sdb`, `sdb` or `8:16`; with the whole disk of a partition.
@@ -246,8 +250,8 @@ mod tests {
         let mount = Mount::of(folder.path()).unwrap();
         let file = folder.path().join("x");
         std::fs::write(&file, "").unwrap();
-        assert_eq!(file_system(&file), Some(mount.device));
-        assert_ne!(file_system(Path::new("/proc/self")), Some(mount.device));
+        assert_eq!(device_of(&file), Some(mount.device));
+        assert_ne!(device_of(Path::new("/proc/self")), Some(mount.device));
         assert!(!mount.is_fuse && Mount::of(&folder.path().join("absent")).is_err());
     }
 

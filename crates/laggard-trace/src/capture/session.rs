@@ -67,7 +67,7 @@ impl Session {
         let overhead = overhead::calibrate(&tracefs, &chosen, &made.manifest()?.probes)?;
         let mut session = Session {
             buffers: Buffers::open(&[chosen.clone(), everyone.clone()], header)?,
-            stream: Stream::new(&plan.scope, Path::new(PROCFS), Path::new(SYSFS)),
+            stream: Stream::new(&plan.scope, plan.starter, Path::new(PROCFS), Path::new(SYSFS)),
             plan,
             chosen,
             everyone,

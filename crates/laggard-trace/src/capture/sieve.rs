@@ -11,31 +11,45 @@ const MOST: usize = 1 << 16;
 /// Tasks of the kernel have no process of their own in user space; they write back for everyone.
 const KERNEL: [&str; 6] = ["kworker", "flush", "jbd2", "xfsaild", "ksoftirqd", "loop"];
 
+/// In whose name something was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Chosen,
+    Kernel,
+    Other,
+}
+
 /// Decides what is kept.
 #[derive(Debug)]
 pub struct Sieve {
     sysfs: PathBuf,
     own: u32,
+    /// A task of the recorder itself, whose children count.
+    starter: Option<u32>,
     /// The processes whose block requests count; none: everyone's.
     chosen: Option<HashSet<u32>>,
+    /// The devices that they have files on: what the kernel does there in its own name counts too.
+    used: HashSet<Device>,
     disks: HashMap<Device, Device>,
     /// Requests of others on their way.
     foreign: HashSet<(Device, u64)>,
-    /// Requests of others to FUSE daemons on their way.
-    foreign_fuse: HashSet<(u32, u64)>,
+    /// Requests to FUSE daemons on their way that count.
+    asked: HashSet<(u32, u64)>,
     left_out: u64,
 }
 
 impl Sieve {
     /// Leaves out the recorder itself; and if some processes were chosen, all others.
-    pub fn new(sysfs: &Path, own: u32, is_chosen: bool) -> Sieve {
+    pub fn new(sysfs: &Path, own: u32, starter: Option<u32>, is_chosen: bool) -> Sieve {
         Sieve {
             sysfs: sysfs.to_owned(),
             own,
+            starter,
             chosen: is_chosen.then(HashSet::new),
+            used: HashSet::new(),
             disks: HashMap::new(),
             foreign: HashSet::new(),
-            foreign_fuse: HashSet::new(),
+            asked: HashSet::new(),
             left_out: 0,
         }
     }
@@ -45,6 +59,12 @@ impl Sieve {
         self.chosen.as_mut().is_some_and(|chosen| chosen.insert(process))
     }
 
+    /// A device that a process has files on; for a FUSE mount, its number.
+    pub fn uses(&mut self, device: Device) {
+        let disk = self.disk(device);
+        self.used.insert(disk);
+    }
+
     /// How many records were left out.
     pub fn left_out(&self) -> u64 {
         self.left_out
@@ -52,50 +72,65 @@ impl Sieve {
 
     /// Whether a record is kept. Block requests are told under their whole disk from here on.
     pub fn keeps(&mut self, tracepoint: &mut Tracepoint) -> bool {
-        let (process, comm) = (tracepoint.tgid, tracepoint.comm);
+        let (process, tid) = (tracepoint.tgid, tracepoint.tid);
+        let who = self.who(process, tracepoint.comm.as_bytes());
         let keeps = match &mut tracepoint.payload {
-            Payload::Block(step, fields) => {
-                let is_ours = self.is_ours(process, comm.as_bytes());
-                self.keeps_block(*step, fields, is_ours)
-            }
+            Payload::Block(step, fields) => self.keeps_block(*step, fields, who),
             Payload::FuseSend { connection, unique, .. } => {
-                let is_ours = self.is_ours(process, comm.as_bytes());
+                let mount = Device { major: 0, minor: *connection };
+                let is_ours = self.is_ours(who, mount);
                 if !is_ours && self.foreign_fuse.len() < MOST {
                     self.foreign_fuse.insert((*connection, *unique));
                 }
                 is_ours
             }
             Payload::FuseEnd { connection, unique, .. } => !self.foreign_fuse.remove(&(*connection, *unique)),
-            Payload::NewTask { tid, is_thread } => {
-                let (new, is_ours) = (*tid, self.is_ours(process, &[]));
+            Payload::NewTask { tid: new, is_thread } => {
+                let is_ours = who == Who::Chosen || Some(tid) == self.starter;
                 if is_ours && !*is_thread {
-                    self.choose(new);
+                    self.choose(*new);
                 }
                 is_ours
             }
             Payload::Lost { .. } => true,
-            _ => self.is_ours(process, comm.as_bytes()),
+            _ => who == Who::Chosen,
         };
         self.left_out += u64::from(!keeps);
         keeps
     }
 
-    fn is_ours(&self, process: Option<u32>, comm: &[u8]) -> bool {
-        let is_chosen = |chosen: &HashSet<u32>| {
-            process.is_none_or(|process| process == 0 || chosen.contains(&process))
-                || KERNEL.iter().any(|name| comm.starts_with(name.as_bytes()))
-        };
-        process != Some(self.own) && self.chosen.as_ref().is_none_or(is_chosen)
+    fn who(&self, process: Option<u32>, comm: &[u8]) -> Who {
+        let is_chosen = |process: u32| self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&process));
+        match process {
+            Some(process) if process == self.own => Who::Other,
+            Some(process) if is_chosen(process) => Who::Chosen,
+            _ if KERNEL.iter().any(|name| comm.starts_with(name.as_bytes())) => Who::Kernel,
+            // Of a task that was gone before it could be looked up, it is only known that it was followed.
+            None => Who::Chosen,
+            Some(_) => Who::Other,
+        }
+    }
+
+    fn is_ours(&self, who: Who, device: Device) -> bool {
+        who == Who::Chosen || who == Who::Kernel && self.used.contains(&device)
     }
 
     /// Who asks for a request is known when it is queued; what happens later is told in anybody's name.
-    fn keeps_block(&mut self, step: BlockStep, fields: &mut BlockFields, is_ours: bool) -> bool {
+    fn keeps_block(&mut self, step: BlockStep, fields: &mut BlockFields, who: Who) -> bool {
         let from = self.disk(fields.other_device);
         fields.device = self.disk(fields.device);
+        let is_ours = self.is_ours(who, fields.device);
         let key = (fields.device, fields.sector);
         match step {
             // That a partition is a part of its disk is no news.
-            BlockStep::Remap => from != fields.device,
+            BlockStep::Remap if from == fields.device => false,
+            BlockStep::Remap => {
+                let is_used = self.used.contains(&from);
+                if is_used {
+                    self.used.insert(fields.device);
+                }
+                is_used || is_ours
+            }
             BlockStep::Queue | BlockStep::Split if is_ours => {
                 self.foreign.remove(&key);
                 true
@@ -130,8 +165,10 @@ mod tests {
 
     #[test]
     fn requests_of_others_are_left_out_from_their_begin_to_their_end() {
-        let mut sieve = Sieve::new(Path::new("/nowhere"), 99, true);
-        sieve.choose(5);
+        let mut sieve = Sieve::new(Path::new("/nowhere"), 99, None, true);
+        assert!(sieve.choose(5) && !sieve.choose(5));
+        assert!(!sieve.keeps(&mut block(BlockStep::Queue, 7, "kworker/u8:2", 48)));
+        sieve.uses(Device { major: 8, minor: 0 });
         let mut keeps =
             |step, process, comm: &str, sector| sieve.keeps(&mut block(step, process, comm, sector));
         assert!(!keeps(BlockStep::Queue, 7, "dd", 800));
@@ -141,12 +178,26 @@ mod tests {
         assert!(!keeps(BlockStep::Issue, 5, "fio", 800) && keeps(BlockStep::Issue, 7, "dd", 16));
         assert!(!keeps(BlockStep::Complete, 0, "swapper", 800) && keeps(BlockStep::Complete, 7, "dd", 16));
         assert!(keeps(BlockStep::Complete, 0, "swapper", 800));
-        assert_eq!(sieve.left_out(), 3);
+        assert_eq!(sieve.left_out(), 4);
+    }
+
+    #[test]
+    fn what_a_chosen_process_starts_counts_too_and_so_does_what_the_starter_starts() {
+        let mut sieve = Sieve::new(Path::new("/nowhere"), 99, Some(100), true);
+        let new = |tid: u32, process: u32, new: u32, is_thread: bool| Tracepoint {
+            tid,
+            payload: Payload::NewTask { tid: new, is_thread },
+            ..block(BlockStep::Queue, process, "x", 0)
+        };
+        assert!(sieve.keeps(&mut new(100, 99, 5, false)) && sieve.keeps(&mut new(5, 5, 6, false)));
+        assert!(!sieve.keeps(&mut new(99, 99, 7, false)));
+        assert!(sieve.keeps(&mut block(BlockStep::Queue, 6, "fio", 8)));
+        assert!(!sieve.keeps(&mut block(BlockStep::Queue, 7, "fio", 8)));
     }
 
     #[test]
     fn the_recorder_itself_is_left_out_even_if_everyone_counts() {
-        let mut sieve = Sieve::new(Path::new("/nowhere"), 99, false);
+        let mut sieve = Sieve::new(Path::new("/nowhere"), 99, None, false);
         assert!(!sieve.keeps(&mut block(BlockStep::Queue, 99, "laggard", 8)));
         assert!(sieve.keeps(&mut block(BlockStep::Queue, 7, "dd", 16)));
         let payload = Payload::Exit { call: Syscall::Write, result: 1 };

@@ -1,7 +1,7 @@
 //! From the raw records of a capture to the tracepoints that count, with what descriptors stand for in between.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::decoder::Decoder;
 use super::files::{self, Files};
@@ -27,23 +27,26 @@ pub struct Stream {
     /// Tasks in a call, and control blocks, on files that do not count.
     skipped_calls: HashSet<u32>,
     skipped_controls: HashSet<(u32, u64)>,
+    /// Tasks in a call that makes a second descriptor.
+    duplicating: HashSet<u32>,
     /// The time of the last record that was given out.
     last_ns: u64,
 }
 
 impl Stream {
     /// For a scope, on this machine.
-    pub fn new(scope: &Scope, procfs: &Path, sysfs: &Path) -> Stream {
+    pub fn new(scope: &Scope, starter: Option<u32>, procfs: &Path, sysfs: &Path) -> Stream {
         Stream {
             decoder: Decoder::default(),
             scope: scope.clone(),
             tasks: Tasks::new(procfs),
             files: Files::new(procfs, scope.mount.as_ref().map(|mount| mount.device)),
-            sieve: Sieve::new(sysfs, std::process::id(), scope.is_chosen()),
+            sieve: Sieve::new(sysfs, std::process::id(), starter, scope.is_chosen()),
             batch: vec![],
             daemons: HashSet::new(),
             skipped_calls: HashSet::new(),
             skipped_controls: HashSet::new(),
+            duplicating: HashSet::new(),
             last_ns: 0,
         }
     }
@@ -63,8 +66,9 @@ impl Stream {
         if is_new || !self.scope.is_chosen() {
             self.daemons.extend(self.scope.is_server(&process.comm).then_some(process.number));
             for descriptor in self.files.snapshot(process.number) {
-                each(opened(process.number, now_ns, descriptor));
+                each(self.tasks.opened(process.number, now_ns, descriptor));
             }
+            self.note_devices();
         }
         is_new
     }
@@ -112,7 +116,8 @@ impl Stream {
             return None;
         };
         let descriptor = self.files.opened(process, i32::try_from(*result).ok()?)?;
-        Some(opened(process, tracepoint.ts_ns, descriptor))
+        self.note_devices();
+        Some(self.tasks.opened(process, tracepoint.ts_ns, descriptor))
     }
 
     /// Whether a record is not about a file that does not count. Descriptors are told at their first use.
@@ -123,6 +128,12 @@ impl Stream {
                 self.files.closed(process, args[0] as i32);
                 true
             }
+            Payload::Enter { call: Syscall::Fcntl, .. } => {
+                self.duplicating.insert(tracepoint.tid);
+                true
+            }
+            // The kernel filters only the begin of these calls.
+            Payload::Exit { call: Syscall::Fcntl, .. } => self.duplicating.remove(&tracepoint.tid),
             Payload::Enter { call, args, .. } if acts_on_descriptor(*call) => {
                 let is_wanted = self.use_of(process, args[0] as i32, tracepoint.ts_ns, each);
                 if !is_wanted {
@@ -152,10 +163,15 @@ impl Stream {
         }
     }
 
+    fn note_devices(&mut self) {
+        self.files.take_devices().into_iter().for_each(|device| self.sieve.uses(device));
+    }
+
     fn use_of(&mut self, process: u32, fd: i32, ts_ns: u64, each: &mut impl FnMut(Tracepoint)) -> bool {
         if let Some(descriptor) = self.files.first_used(process, fd) {
             // Where it stood before this use is not known any more.
-            each(opened(process, ts_ns, Descriptor { position: None, ..descriptor }));
+            each(self.tasks.opened(process, ts_ns, Descriptor { position: None, ..descriptor }));
+            self.note_devices();
         }
         self.files.is_wanted(process, fd) || self.daemons.contains(&process)
     }
@@ -169,11 +185,6 @@ fn acts_on_descriptor(call: Syscall) -> bool {
     let is_other =
         [IoGetevents, IoSubmit, IoUringEnter, Mkdir, Rename, Renameat2, Statx, Sync, Unlink, Unlinkat];
     !files::opens(call) && !is_other.contains(&call)
-}
-
-fn opened(process: u32, ts_ns: u64, descriptor: Descriptor) -> Tracepoint {
-    let payload = Payload::Opened(descriptor);
-    Tracepoint { ts_ns, cpu: 0, tid: process, tgid: Some(process), comm: Comm::default(), payload }
 }
 
 fn lost(cpu: u16, ts_ns: u64, loss: Loss) -> Tracepoint {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::tracepoints::Comm;
+use crate::tracepoints::{Comm, Descriptor, Payload, Tracepoint};
 
 /// A task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,12 @@ impl Tasks {
     pub fn get(&mut self, tid: u32) -> Task {
         let procfs = &self.procfs;
         *self.known.entry(tid).or_insert_with(|| look(procfs, tid))
+    }
+
+    /// The record of a descriptor that a process has open.
+    pub fn opened(&mut self, process: u32, ts_ns: u64, descriptor: Descriptor) -> Tracepoint {
+        let (comm, payload) = (self.get(process).comm, Payload::Opened(descriptor));
+        Tracepoint { ts_ns, cpu: 0, tid: process, tgid: Some(process), comm, payload }
     }
 
     /// A task that another one has made; until it is renamed it has the name of its maker.

@@ -1,7 +1,7 @@
 //! The kernel's tracing files, through a mount that nobody else sees where none is there.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,9 @@ use super::CaptureError;
 
 /// Where distributions mount it.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+/// More than any file has that is told at once.
+const PART: usize = 64 * 1024;
 
 /// The folder of the kernel's tracing files.
 #[derive(Debug)]
@@ -58,7 +61,7 @@ impl Tracefs {
 
     /// What is in a file.
     pub fn read(&self, name: &str) -> Result<String, CaptureError> {
-        std::fs::read_to_string(self.path(name)).map_err(|error| self.failed(name, error))
+        whole(&self.path(name)).map_err(|error| self.failed(name, error))
     }
 
     /// Sets a file.
@@ -88,6 +91,17 @@ impl Tracefs {
 
     fn failed(&self, name: &str, error: io::Error) -> CaptureError {
         CaptureError::File { path: format!("tracefs/{name}"), error }
+    }
+}
+
+/// Some files are told only to one who asks for all at once.
+fn whole(path: &Path) -> io::Result<String> {
+    let (mut file, mut text, mut part) = (File::open(path)?, vec![], vec![0; PART]);
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(String::from_utf8_lossy(&text).into_owned()),
+            length => text.extend(part.iter().take(length)),
+        }
     }
 }
 
