@@ -10,11 +10,19 @@ pub mod model;
 pub mod reading;
 pub mod tracepoints;
 
+pub mod blktrace;
+pub mod chrome;
+pub mod darshan;
+pub mod fio;
 pub mod ftrace;
+pub mod paper;
+pub mod strace;
 
 pub mod mapping;
 
 pub mod ltr;
+
+pub mod importing;
 
 pub mod capture;
 

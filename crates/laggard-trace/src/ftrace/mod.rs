@@ -4,7 +4,7 @@
 
 mod block;
 mod line;
-mod number;
+pub(crate) mod number;
 mod payload;
 mod reader;
 

@@ -9,7 +9,7 @@ pub const FIELDS: [&str; 17] = [
 ];
 
 /// Writes an event and the end of its line.
-pub(super) fn write(event: &Event, to: &mut Vec<u8>) {
+pub(crate) fn write(event: &Event, to: &mut Vec<u8>) {
     let fields: [i128; 17] = [
         event.kind.code().into(),
         event.layer.order().into(),
@@ -59,7 +59,7 @@ fn write_number(number: i128, to: &mut Vec<u8>) {
 }
 
 /// Reads an event; `None` if the line is none.
-pub(super) fn read(line: &[u8]) -> Option<Event> {
+pub(crate) fn read(line: &[u8]) -> Option<Event> {
     let mut numbers = Numbers { rest: line.strip_prefix(b"[")?, is_over: false };
     let event = Event {
         kind: Kind::from_code(numbers.small()?)?,

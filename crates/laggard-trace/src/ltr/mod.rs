@@ -4,7 +4,7 @@
 //! order of [`FIELDS`]; the other lines are objects with one key each. A file that was cut short is read as far
 //! as it goes.
 
-mod event_line;
+pub(crate) mod event_line;
 mod line;
 mod reader;
 mod writer;

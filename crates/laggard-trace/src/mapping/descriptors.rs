@@ -74,7 +74,7 @@ const MOST_ANCESTORS: usize = 8;
 impl Descriptors {
     /// A descriptor of a process; one that was never seen stands for itself.
     pub fn get(&mut self, tgid: u32, fd: i32, scribe: &mut Scribe) -> &mut Opened {
-        let inherited = self.find(tgid, fd);
+        let inherited = self.known(tgid, fd);
         let process = self.processes.entry(tgid).or_default();
         process.opened.entry(fd).or_insert_with(|| {
             inherited.unwrap_or_else(|| Opened {
@@ -85,7 +85,7 @@ impl Descriptors {
     }
 
     /// Its own, or one that came from the process it was forked from.
-    fn find(&self, tgid: u32, fd: i32) -> Option<Opened> {
+    pub fn known(&self, tgid: u32, fd: i32) -> Option<Opened> {
         let mut tgid = tgid;
         for _ in 0..MOST_ANCESTORS {
             let process = self.processes.get(&tgid)?;

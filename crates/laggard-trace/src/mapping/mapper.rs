@@ -9,7 +9,7 @@ use super::roles::Roles;
 use super::scribe::Scribe;
 use super::tasks::Tasks;
 use super::uring::{self, Uring};
-use crate::model::{Counters, Event, HostId, Kind, Layer, Op, Record};
+use crate::model::{Counters, Event, HostId, Kind, Layer, ObjectId, Op, Record};
 use crate::tracepoints::{Payload, Tracepoint};
 
 /// All that is known at a moment of the trace.
@@ -59,6 +59,23 @@ impl Mapper {
         std::mem::swap(&mut state.scribe.records, records);
         map(state, point);
         std::mem::swap(&mut state.scribe.records, records);
+    }
+
+    /// For readers that know whole requests, not tracepoints.
+    pub(crate) fn scribe(&mut self) -> &mut Scribe {
+        &mut self.state.scribe
+    }
+
+    /// Where a descriptor of a task is, if that is known.
+    pub(crate) fn position(&mut self, tid: u32, fd: i32) -> Option<u64> {
+        let tgid = self.state.process(tid);
+        self.state.descriptors.known(tgid, fd)?.position
+    }
+
+    /// The process of a task, and what a descriptor of it stands for.
+    pub(crate) fn opened(&mut self, tid: u32, fd: i32) -> (u32, Option<ObjectId>) {
+        let tgid = self.state.process(tid);
+        (tgid, self.state.descriptors.known(tgid, fd).map(|opened| opened.object))
     }
 
     /// What was counted so far.

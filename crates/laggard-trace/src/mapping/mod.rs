@@ -20,3 +20,4 @@ mod tests;
 
 pub use mapper::Mapper;
 pub use roles::{Role, Roles};
+pub(crate) use scribe::Scribe;

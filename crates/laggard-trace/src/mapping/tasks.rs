@@ -80,7 +80,8 @@ impl Tasks {
 
     /// A task that another one made.
     pub fn made(&mut self, parent: u32, tid: u32, is_thread: bool) {
-        let tgid = if is_thread { self.tasks.get(&parent).and_then(|task| task.tgid) } else { Some(tid) };
+        let process = self.tasks.get(&parent).map_or(parent, |task| task.process(parent));
+        let tgid = Some(if is_thread { process } else { tid });
         let task = Task { tgid, ..Task::default() };
         self.tasks.insert(tid, task);
     }

@@ -53,6 +53,20 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// The sum of two.
+    pub fn plus(&self, other: &Counters) -> Counters {
+        Counters {
+            read: self.read + other.read,
+            lost: self.lost + other.lost,
+            overrun: self.overrun + other.overrun,
+            dropped: self.dropped + other.dropped,
+            unmatched_begin: self.unmatched_begin + other.unmatched_begin,
+            unmatched_end: self.unmatched_end + other.unmatched_end,
+            negative: self.negative + other.negative,
+            out_of_order: self.out_of_order + other.out_of_order,
+        }
+    }
+
     /// The share of events that is missing, from 0 to 1.
     pub fn loss(&self) -> f64 {
         let missing = self.lost + self.dropped;
@@ -63,17 +77,6 @@ impl Counters {
 impl Footer {
     /// The sum over all sources.
     pub fn total(&self) -> Counters {
-        let mut total = Counters::default();
-        for source in &self.sources {
-            total.read += source.read;
-            total.lost += source.lost;
-            total.overrun += source.overrun;
-            total.dropped += source.dropped;
-            total.unmatched_begin += source.unmatched_begin;
-            total.unmatched_end += source.unmatched_end;
-            total.negative += source.negative;
-            total.out_of_order += source.out_of_order;
-        }
-        total
+        self.sources.iter().fold(Counters::default(), |total, source| total.plus(source))
     }
 }

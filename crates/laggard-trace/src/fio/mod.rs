@@ -1,0 +1,7 @@
+//! Logs of fio: what the application saw.
+
+pub mod iolog;
+pub mod latency;
+
+#[cfg(test)]
+mod tests;
