@@ -24,6 +24,8 @@ pub mod ltr;
 
 pub mod importing;
 
+pub mod merging;
+
 pub mod capture;
 
 mod hashing;

@@ -7,9 +7,6 @@ pub mod text;
 mod action;
 mod spill;
 
-#[cfg(test)]
-mod tests;
-
 use crate::reading::ReadError;
 
 /// What became of the records.

@@ -1,8 +1,5 @@
 //! Complete events in the form of Chrome's traces, one JSON object per line, as DFTracer (`.pfw`) writes them.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::HashMap;
 use std::io::Read;
 

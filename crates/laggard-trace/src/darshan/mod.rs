@@ -7,9 +7,6 @@ mod reader;
 mod records;
 mod region;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use reader::read;
 
 /// Whether a content is such a log.

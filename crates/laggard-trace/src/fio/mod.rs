@@ -2,6 +2,3 @@
 
 pub mod iolog;
 pub mod latency;
-
-#[cfg(test)]
-mod tests;

@@ -7,9 +7,6 @@ mod importer;
 mod interval;
 mod sorting;
 
-#[cfg(test)]
-mod tests;
-
 pub use format::{Format, UnknownFormat};
 pub use importer::{FileOutcome, Importer, Options};
 pub(crate) use interval::{Intake, Interval};

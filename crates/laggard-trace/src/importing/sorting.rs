@@ -42,10 +42,6 @@ impl<T: Timed> Sorter<T> {
         if self.held.len() >= self.most_held { self.put_away() } else { Ok(()) }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.held.is_empty() && self.stretches.is_empty()
-    }
-
     /// Writes what is held to a file that nobody sees.
     fn put_away(&mut self) -> io::Result<()> {
         self.held.sort_by_key(Timed::ts_ns);

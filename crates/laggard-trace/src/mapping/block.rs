@@ -161,7 +161,7 @@ fn members(queued: &mut Shelf<Bio>, device: Device, range: (u64, u64), op: Op) -
     for (place, bio) in queued.near(device, range.0, range.1) {
         let shared = overlap(range, (place.1, bio.end));
         let is_covered = place.1.max(range.0) < covered_until;
-        if shared == 0 || bio.unissued == 0 || is_covered || !same_way(op, bio.admit.op) {
+        if shared == 0 || bio.unissued < shared || is_covered || !same_way(op, bio.admit.op) {
             continue;
         }
         bio.is_split |= shared < bio.end - place.1;

@@ -15,9 +15,6 @@ mod scribe;
 mod tasks;
 mod uring;
 
-#[cfg(test)]
-mod tests;
-
 pub use mapper::Mapper;
 pub use roles::{Role, Roles};
 pub(crate) use scribe::Scribe;

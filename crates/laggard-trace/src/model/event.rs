@@ -110,6 +110,11 @@ impl RequestId {
         HostId((self.0 >> 48) as u16)
     }
 
+    /// The same request, of a host that has another number now.
+    pub const fn on(self, host: HostId) -> RequestId {
+        RequestId(self.0 & ((1 << 48) - 1) | (host.0 as u64) << 48)
+    }
+
     /// The layer it is of.
     pub fn layer(self) -> Option<Layer> {
         Layer::from_order((self.0 >> COUNTER_BITS) as u8)

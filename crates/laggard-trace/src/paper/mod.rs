@@ -1,8 +1,5 @@
 //! Lines as the paper prints them (Figures 6 and 7): `Time: ... EVENT: AIO_ISSUE OP: READ FD: 15 OFFSET: ... NBYTES: ...`.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::HashMap;
 use std::io::Read;
 

@@ -65,6 +65,12 @@ impl ReadError {
     }
 }
 
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> ReadError {
+        ReadError::Sink(error)
+    }
+}
+
 /// Enough of a text to recognise it.
 fn shortened(text: &[u8]) -> String {
     const MOST: usize = 60;

@@ -7,9 +7,6 @@ mod libaio;
 mod line;
 mod reader;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use reader::read;
 
 /// Whether a content is such a text.
