@@ -79,12 +79,12 @@ impl Sieve {
             Payload::FuseSend { connection, unique, .. } => {
                 let mount = Device { major: 0, minor: *connection };
                 let is_ours = self.is_ours(who, mount);
-                if !is_ours && self.foreign_fuse.len() < MOST {
-                    self.foreign_fuse.insert((*connection, *unique));
+                if is_ours {
+                    self.asked.insert((*connection, *unique));
                 }
                 is_ours
             }
-            Payload::FuseEnd { connection, unique, .. } => !self.foreign_fuse.remove(&(*connection, *unique)),
+            Payload::FuseEnd { connection, unique, .. } => self.asked.remove(&(*connection, *unique)),
             Payload::NewTask { tid: new, is_thread } => {
                 let is_ours = who == Who::Chosen || Some(tid) == self.starter;
                 if is_ours && !*is_thread {

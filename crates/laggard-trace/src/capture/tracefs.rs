@@ -76,7 +76,7 @@ impl Tracefs {
 
     fn put(&self, name: &str, value: &str, options: &OpenOptions) -> Result<(), CaptureError> {
         // The kernel takes one write as one command.
-        let put = |mut file: std::fs::File| file.write_all(value.as_bytes());
+        let put = |mut file: File| file.write_all(value.as_bytes());
         options.open(self.path(name)).and_then(put).map_err(|error| self.failed(name, error))
     }
 
