@@ -249,3 +249,85 @@ fn found(format: &Format, name: &str) -> Option<Spot> {
 fn is_probe(name: &str, function: &str) -> bool {
     name.split("__").next() == Some(function)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::page::{Header, Page};
+    use std::path::Path;
+
+    const COMMAND: &[u8] = include_bytes!("../../tests/fixtures/capture/command.page");
+    const FORMATS: [&str; 7] = [
+        include_str!("../../tests/fixtures/capture/sys_enter_pread64.format"),
+        include_str!("../../tests/fixtures/capture/sys_exit_pread64.format"),
+        include_str!("../../tests/fixtures/capture/task_newtask.format"),
+        include_str!("../../tests/fixtures/capture/task_rename.format"),
+        include_str!("../../tests/fixtures/capture/block_bio_queue.format"),
+        include_str!("../../tests/fixtures/capture/block_rq_issue.format"),
+        include_str!("../../tests/fixtures/capture/block_rq_complete.format"),
+    ];
+
+    fn decoder() -> Decoder {
+        let mut decoder = Decoder::default();
+        for format in FORMATS {
+            assert!(decoder.learn(&Format::parse(format).unwrap()));
+        }
+        decoder
+    }
+
+    fn recorded() -> Vec<Tracepoint> {
+        let (decoder, mut tasks) = (decoder(), Tasks::new(Path::new("/nowhere")));
+        let page = Page::open(COMMAND, Header::default()).unwrap();
+        page.filter_map(|(ts_ns, record)| decoder.read(record, ts_ns, 0, &mut tasks)).collect()
+    }
+
+    #[test]
+    fn a_read_past_the_cache_is_queued_and_issued_with_its_place_and_size() {
+        let points = recorded();
+        let blocks: Vec<(BlockStep, BlockFields)> = points
+            .iter()
+            .filter_map(|point| {
+                if let Payload::Block(step, fields) = point.payload { Some((step, fields)) } else { None }
+            })
+            .take(4)
+            .collect();
+        let steps: Vec<BlockStep> = blocks.iter().map(|(step, _)| *step).collect();
+        assert_eq!(steps, [BlockStep::Queue, BlockStep::Issue, BlockStep::Queue, BlockStep::Issue]);
+        let (queued, issued) = (blocks[0].1, blocks[1].1);
+        assert_eq!((queued.device, queued.sectors), (Device { major: 254, minor: 0 }, 128));
+        assert_eq!((issued.sector, issued.bytes), (queued.sector, 65536));
+        assert_eq!(queued.rwbs.letters(), b"R");
+    }
+
+    #[test]
+    fn a_program_that_was_started_is_a_process_with_its_own_name() {
+        let points = recorded();
+        let new = points.iter().find_map(|point| match point.payload {
+            Payload::NewTask { tid, is_thread } => Some((tid, is_thread)),
+            _ => None,
+        });
+        assert_eq!(new, Some((6025, false)));
+        let reads: Vec<&Tracepoint> =
+            points.iter().filter(|point| matches!(point.payload, Payload::Enter { .. })).collect();
+        assert_eq!(reads.len(), 2);
+        assert_eq!((reads[0].tgid, reads[0].comm), (Some(6025), Comm::from("dd")));
+        let Payload::Enter { call, args, .. } = &reads[0].payload else { unreachable!() };
+        assert_eq!((*call, args[2], args[3]), (Syscall::Pread64, 784, 64));
+    }
+
+    #[test]
+    fn records_of_unknown_tracepoints_and_cut_ones_are_left_out() {
+        let (decoder, mut tasks) = (decoder(), Tasks::new(Path::new("/nowhere")));
+        assert_eq!(decoder.read(&[0xff; 64], 1, 0, &mut tasks), None);
+        assert_eq!(decoder.read(&[1], 1, 0, &mut tasks), None);
+        let unknown = Format::parse("name: sched_switch\nID: 3\n").unwrap();
+        assert!(!Decoder::default().learn(&unknown));
+    }
+
+    #[test]
+    fn probes_are_known_by_what_comes_before_their_mark() {
+        assert_eq!(Kind::named("aio_read__0_92d90"), Some(Kind::AioSubmit(Op::Read)));
+        assert_eq!(Kind::named("lio_listio__1_1_7"), Some(Kind::AioList));
+        assert_eq!(Kind::named("aio_readahead"), None);
+    }
+}

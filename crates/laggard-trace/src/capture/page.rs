@@ -165,3 +165,92 @@ impl<'a> Iterator for Page<'a> {
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Four reads and the start of a program, and a buffer that overran; of this project's own machine.
+    const COMMAND: &[u8] = include_bytes!("../../tests/fixtures/capture/command.page");
+    const LOSSY: &[u8] = include_bytes!("../../tests/fixtures/capture/lossy.page");
+    const HEADER: &str = include_str!("../../tests/fixtures/capture/header_page");
+
+    #[test]
+    fn a_recorded_page_has_its_records_in_the_order_of_time() {
+        let page = Page::open(COMMAND, Header::parse(HEADER).unwrap()).unwrap();
+        assert_eq!(page.lost, Loss::None);
+        let records: Vec<(u64, &[u8])> = page.collect();
+        assert_eq!(records.len(), 28);
+        assert_eq!(records[0].0, 5_185_182_368_980);
+        assert_eq!(records[27].0 - records[0].0, 3_220_762);
+        assert!(records.is_sorted_by_key(|(time, _)| *time));
+    }
+
+    #[test]
+    fn a_page_after_an_overrun_says_that_records_are_missing() {
+        let mut page = Page::open(LOSSY, Header::default()).unwrap();
+        assert_eq!(page.lost, Loss::Unknown);
+        assert_eq!((&mut page).count(), 102);
+        assert!(!page.is_damaged());
+    }
+
+    /// A page with one entry of a kind, and the number of lost records behind it.
+    fn page(entry: &[u32], commit: u64, lost: &[u8]) -> Vec<u8> {
+        let data: Vec<u8> = entry.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let length = data.len() as u64;
+        [&1000_u64.to_le_bytes()[..], &(length | commit).to_le_bytes(), &data, lost].concat()
+    }
+
+    fn times(bytes: &[u8]) -> Vec<u64> {
+        Page::open(bytes, Header::default()).unwrap().map(|(time, _)| time).collect()
+    }
+
+    #[test]
+    fn time_goes_on_by_extensions_and_is_set_by_absolute_times() {
+        // A record of one word, five nanoseconds later.
+        let record = [5 << 5 | 1, 7];
+        assert_eq!(times(&page(&record, 0, &[])), [1005]);
+        assert_eq!(times(&page(&[3 << 5 | TIME_EXTENSION, 1, record[0], 7], 0, &[])), [1008 + (1 << 27)]);
+        assert_eq!(times(&page(&[3 << 5 | ABSOLUTE_TIME, 2, record[0], 7], 0, &[])), [8 + (2 << 27)]);
+        assert_eq!(times(&page(&[2 << 5 | PADDING, 8, 0, record[0], 7], 0, &[])), [1007]);
+        assert_eq!(times(&page(&[PADDING, 0, record[0], 7], 0, &[])), [0; 0]);
+    }
+
+    #[test]
+    fn long_records_tell_their_length_in_a_word() {
+        let bytes = page(&[1 << 5, 12, 8, 9], 0, &[]);
+        let records: Vec<(u64, &[u8])> = Page::open(&bytes, Header::default()).unwrap().collect();
+        assert_eq!(records, [(1001, &[8, 0, 0, 0, 9, 0, 0, 0][..])]);
+    }
+
+    #[test]
+    fn lost_records_are_counted_where_the_page_has_room_for_it() {
+        let counted = page(&[1 << 5 | 1, 7], HAS_LOST | LOSS_IS_COUNTED, &77_u64.to_le_bytes());
+        assert_eq!(Page::open(&counted, Header::default()).unwrap().lost, Loss::Counted(77));
+        let cut = page(&[1 << 5 | 1, 7], HAS_LOST | LOSS_IS_COUNTED, &[]);
+        assert_eq!(Page::open(&cut, Header::default()).unwrap().lost, Loss::Unknown);
+    }
+
+    #[test]
+    fn a_page_that_is_cut_gives_what_comes_before() {
+        let bytes = page(&[1 << 5 | 1, 7, 1 << 5 | 9, 7], 0, &[]);
+        let mut page = Page::open(&bytes, Header::default()).unwrap();
+        assert_eq!((&mut page).count(), 1);
+        assert!(page.is_damaged());
+        assert!(
+            Page::open(&COMMAND[..1000], Header::default()).is_err()
+                && Page::open(&[], Header::default()).is_err()
+        );
+        assert!(Header::parse("field: u64 timestamp;").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic_or_go_on_for_ever(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            if let Ok(page) = Page::open(&bytes, Header::default()) {
+                prop_assert!(page.count() <= 100);
+            }
+        }
+    }
+}
