@@ -3,9 +3,9 @@
 use crate::characteristics::finishing::Telling;
 use crate::characteristics::{Characteristics, Gatherer};
 use crate::learning::{Choice, FIRST_RECORDS, learn};
-use crate::linking::Linker;
+use crate::linking::{Linker, Observer, Unused};
 use crate::ltr::Reader;
-use crate::model::{Footer, Header, Names, Record, Trace};
+use crate::model::{Footer, Header, Layer, Names, Record, Trace};
 
 /// A trace that is read from its begin to its end.
 pub trait Recording {
@@ -30,27 +30,43 @@ pub struct Options {
     pub gap_bytes: u64,
 }
 
+/// What became of a trace while it was looked at.
+pub struct Observed {
+    /// Events that could not be used.
+    pub unused: Unused,
+    /// Whose requests counted, in words.
+    pub scope: String,
+    /// The layers that occurred in the beginning, top first.
+    pub layers: Vec<Layer>,
+}
+
 /// The characteristics of a trace.
 pub fn characterise(recording: &mut impl Recording, options: &Options) -> Characteristics {
     let header = recording.header().clone();
-    let first = first(recording);
-    let learnt = learn(&header, recording.names(), &first, options.choice.clone());
-    let mut linker = Linker::new(&header, &learnt.layers, learnt.scope);
     let mut gatherer = Gatherer::new(options.gap_bytes, header.hosts.len() > 1);
-    first.iter().for_each(|record| take(&mut linker, &mut gatherer, record));
-    drop(first);
-    while let Some(record) = recording.next_record() {
-        take(&mut linker, &mut gatherer, &record);
-    }
-    let unused = linker.finish(&mut gatherer);
+    let observed = observe(recording, options, &mut gatherer);
     gatherer.finish(&Telling {
         header: &header,
         footer: &recording.footer(),
         names: recording.names(),
-        unused,
+        unused: observed.unused,
         unread: recording.unread(),
-        scope: learnt.words,
+        scope: observed.scope,
     })
+}
+
+/// Tells an observer of every request of a trace that counts.
+pub fn observe(recording: &mut impl Recording, options: &Options, observer: &mut impl Observer) -> Observed {
+    let header = recording.header().clone();
+    let first = first(recording);
+    let learnt = learn(&header, recording.names(), &first, options.choice.clone());
+    let mut linker = Linker::new(&header, &learnt.layers, learnt.scope);
+    first.iter().for_each(|record| take(&mut linker, observer, record));
+    drop(first);
+    while let Some(record) = recording.next_record() {
+        take(&mut linker, observer, &record);
+    }
+    Observed { unused: linker.finish(observer), scope: learnt.words, layers: learnt.layers }
 }
 
 fn first(recording: &mut impl Recording) -> Vec<Record> {
@@ -63,10 +79,10 @@ fn first(recording: &mut impl Recording) -> Vec<Record> {
     first
 }
 
-fn take(linker: &mut Linker, gatherer: &mut Gatherer, record: &Record) {
+fn take(linker: &mut Linker, observer: &mut impl Observer, record: &Record) {
     match record {
-        Record::Event(event) => linker.event(event, gatherer),
-        Record::Edge(edge) => linker.edge(edge, gatherer),
+        Record::Event(event) => linker.event(event, observer),
+        Record::Edge(edge) => linker.edge(edge, observer),
         Record::Comm(id, name) => linker.named(*id, name),
         Record::Object(..) => {}
     }

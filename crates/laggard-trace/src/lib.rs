@@ -1,9 +1,11 @@
 //! Event traces of the layers of an I/O stack, and which layer makes it slow.
 //!
 //! In flow order: [`model`] (requests that cross layers, as events), [`reading`] (what all readers share),
-//! [`tracepoints`] (what the kernel reports), [`ftrace`] (as text), [`mapping`] (as events of layers), [`ltr`] (the file of a trace), [`linking`] (which request is for which),
-//! [`characteristics`] (figures of every layer), [`analysis`] (the two in one pass),
-//! [`reference`] (what figures are to be).
+//! [`tracepoints`] (what the kernel reports), readers of other tools' traces ([`blktrace`], [`chrome`], [`darshan`],
+//! [`fio`], [`ftrace`], [`paper`], [`strace`]), [`mapping`] (tracepoints as events of layers), [`ltr`] (the file of a
+//! trace), [`importing`], [`merging`], [`capture`], [`linking`] (which request is for which), [`characteristics`]
+//! (figures of every layer), [`reference`] (what figures are to be), [`findings`] (what makes it slow), [`report`] (what
+//! is told of it). [`analysis`] is the way through all of it.
 
 pub mod model;
 
@@ -35,5 +37,11 @@ pub mod linking;
 pub mod characteristics;
 
 pub mod reference;
+
+pub mod findings;
+
+pub mod report;
+
+pub mod calibration;
 
 pub mod analysis;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::hashing::WordMap;
 
 /// Extents beyond this make neighbours with gaps join, so that memory is bounded.
-const MOST_EXTENTS: usize = 4 << 20;
+const MOST_EXTENTS: usize = 1 << 19;
 /// Ranges are gathered and joined in lots of this at least.
 const LEAST_LOT: usize = 256;
 

@@ -176,8 +176,17 @@ pub struct Quality {
     pub clock_error_ns: u64,
     /// What capturing cost by request of the top layer, where it was measured.
     pub overhead_ns: Option<f64>,
-    /// Remarks of the kernel, such as throttled writers.
-    pub marks: Vec<(String, u64)>,
+    /// Writers that the kernel held back.
+    pub throttled: Throttled,
+}
+
+/// Writers that the kernel held back, since too much was not yet written back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Throttled {
+    /// How often.
+    pub count: u64,
+    /// For how long together.
+    pub seconds: f64,
 }
 
 impl Characteristics {

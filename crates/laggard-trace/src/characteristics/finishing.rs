@@ -228,12 +228,6 @@ fn member_name(telling: &Telling, identity: &Identity) -> String {
 
 fn quality(gatherer: &Gatherer, telling: &Telling) -> Quality {
     let total = telling.footer.total();
-    let mut marks: Vec<(String, u64)> = gatherer
-        .marks
-        .iter()
-        .map(|(object, count)| (object_name(telling, ObjectId(*object)), *count))
-        .collect();
-    marks.sort();
     let missing = total.lost + total.dropped + telling.unread;
     let overhead = telling.header.overhead.unwrap_or_default();
     Quality {
@@ -252,6 +246,6 @@ fn quality(gatherer: &Gatherer, telling: &Telling) -> Quality {
         scope: telling.scope.clone(),
         clock_error_ns: telling.header.hosts.iter().map(|host| host.offset_err_ns).max().unwrap_or(0),
         overhead_ns: overhead.syscall_ns.or(overhead.uprobe_ns),
-        marks,
+        throttled: gatherer.throttled,
     }
 }

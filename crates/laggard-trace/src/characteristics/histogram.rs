@@ -47,6 +47,17 @@ impl Histogram {
         self.largest = self.largest.max(value);
     }
 
+    /// Counts what another one has counted as well.
+    pub fn join(&mut self, other: &Histogram) {
+        if other.counts.len() > self.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        self.counts.iter_mut().zip(&other.counts).for_each(|(own, more)| *own = own.saturating_add(*more));
+        self.number += other.number;
+        self.sum += other.sum;
+        self.largest = self.largest.max(other.largest);
+    }
+
     /// How many values were counted.
     pub fn count(&self) -> u64 {
         self.number

@@ -97,6 +97,8 @@ pub struct Gathered {
     pub by_thread: Most,
     /// Busy, or why not.
     pub states: Sweep,
+    /// What the layer below is if it has no requests: starved, held or syncing.
+    pub offer: Sweep,
     /// Stages of requests.
     pub timing: Timing,
     /// Data requests in the order of ISSUE.
@@ -146,8 +148,8 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Nothing yet.
-    pub fn new(layer: Layer, gap_bytes: u64, now_ns: u64) -> Gathered {
+    /// Nothing yet; what it was until now is known from the layer above.
+    pub fn new(layer: Layer, states: Sweep, gap_bytes: u64, now_ns: u64) -> Gathered {
         Gathered {
             layer,
             all: Tally::default(),
@@ -156,7 +158,8 @@ impl Gathered {
             objects: Objects::default(),
             below: Below::default(),
             by_thread: Most::default(),
-            states: Sweep::default(),
+            states,
+            offer: Sweep::at(state::STARVED),
             timing: Timing::default(),
             issued: Walks::default(),
             admitted: Walks::default(),
@@ -186,17 +189,18 @@ impl Gathered {
 
     /// The window begins now: only what is open stays.
     pub fn restart(&mut self, gap_bytes: u64, now_ns: u64) {
-        let fresh = Gathered::new(self.layer, gap_bytes, now_ns);
+        let fresh = Gathered::new(self.layer, Sweep::default(), gap_bytes, now_ns);
         let old = std::mem::replace(self, fresh);
-        let Gathered { mut all, mut ops, mut hosts, mut below, mut by_thread, mut states, is_apart, .. } =
-            old;
+        let Gathered { mut all, mut ops, mut hosts, mut below, mut by_thread, is_apart, .. } = old;
+        let (mut states, mut offer) = (old.states, old.offer);
         all.restart(now_ns);
         ops.iter_mut().chain(hosts.values_mut()).for_each(|tally| tally.restart(now_ns));
         below.restart(now_ns);
         by_thread.restart();
         states.restart(now_ns);
+        offer.restart(now_ns);
         (self.all, self.ops, self.hosts, self.below) = (all, ops, hosts, below);
-        (self.by_thread, self.states, self.is_apart) = (by_thread, states, is_apart);
+        (self.by_thread, self.states, self.offer, self.is_apart) = (by_thread, states, offer, is_apart);
     }
 
     /// A request begins.
@@ -322,7 +326,7 @@ fn walker(request: &Request) -> u64 {
     let host = u64::from(request.host.0) << 48;
     match request.layer {
         Layer::Blk | Layer::Dev => host | 1 << 40 | u64::from(request.obj.0),
-        Layer::Pfss | Layer::Ssys => host | 1 << 41 | u64::from(request.tgid),
+        Layer::Pfss | Layer::Ssys if request.tgid != request.tid => host | 1 << 41 | u64::from(request.tgid),
         _ => host,
     }
 }

@@ -73,6 +73,8 @@ pub fn identity(request: &Request) -> Option<Identity> {
     let nobody = Identity { host: request.host, object: ObjectId::NONE, tgid: 0, comm: CommId::NONE };
     match request.layer {
         Layer::Net | Layer::Blk | Layer::Dev => Some(Identity { object: request.obj, ..nobody }),
+        // A thread whose process is not known passes for its own process; threads are no members.
+        Layer::Pfss | Layer::Ssys if request.tgid == request.tid => Some(nobody),
         Layer::Pfss | Layer::Ssys => Some(Identity { tgid: request.tgid, comm: request.comm, ..nobody }),
         _ => None,
     }

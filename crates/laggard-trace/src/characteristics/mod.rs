@@ -24,18 +24,15 @@ pub mod think;
 pub mod timing;
 pub mod walk;
 
-#[cfg(test)]
-mod tests;
-
 pub use figures::Characteristics;
 
-use crate::hashing::WordMap;
 use crate::linking::{Link, Observer, Open, Parent};
 use crate::model::{Event, Layer};
 use examples::Album;
+use figures::Throttled;
 use layer::{Gathered, OpClass, state};
 use path::Paths;
-use sweep::Window;
+use sweep::{Sweep, Window};
 
 /// Gathers characteristics while requests go by.
 pub struct Gatherer {
@@ -45,7 +42,7 @@ pub struct Gatherer {
     window: Window,
     paths: Paths,
     album: Album,
-    marks: WordMap<u32, u64>,
+    throttled: Throttled,
     events: u64,
     has_hosts: bool,
     gap_bytes: u64,
@@ -61,7 +58,7 @@ impl Gatherer {
             window: Window::default(),
             paths: Paths::default(),
             album: Album::default(),
-            marks: WordMap::default(),
+            throttled: Throttled::default(),
             events: 0,
             has_hosts,
             gap_bytes,
@@ -80,7 +77,11 @@ impl Gatherer {
 
     fn enter(&mut self, layer: Layer, now_ns: u64) {
         if self.layers[layer as usize].is_none() {
-            self.layers[layer as usize] = Some(Box::new(Gathered::new(layer, self.gap_bytes, now_ns)));
+            let above = self.captured.iter().rfind(|captured| **captured < layer);
+            let above = above.and_then(|above| self.layers[*above as usize].as_ref());
+            let states = above.map_or_else(|| Sweep::at(state::OUTSIDE), |above| above.offer.clone());
+            let gathered = Gathered::new(layer, states, self.gap_bytes, now_ns);
+            self.layers[layer as usize] = Some(Box::new(gathered));
             self.captured.push(layer);
             self.captured.sort_unstable();
         }
@@ -97,27 +98,44 @@ impl Gatherer {
     fn refresh(&mut self, layer: Layer, now_ns: u64) {
         let Some(place) = self.captured.iter().position(|captured| *captured == layer) else { return };
         let above = place.checked_sub(1).map(|above| self.captured[above]);
-        self.refresh_one(layer, above, now_ns);
+        let offered = match above {
+            None => state::OUTSIDE,
+            Some(above) => self.offer(above),
+        };
+        self.set_state(layer, offered, now_ns);
+        let offer = match &self.layers[layer as usize] {
+            Some(gathered) => offer(gathered),
+            None => return,
+        };
+        if let Some(gathered) = &mut self.layers[layer as usize]
+            && gathered.offer.level() != offer
+        {
+            gathered.offer.set(offer, now_ns, &self.window);
+        }
         if let Some(below) = self.captured.get(place + 1).copied() {
-            self.refresh_one(below, Some(layer), now_ns);
+            self.set_state(below, offer, now_ns);
         }
     }
 
-    fn refresh_one(&mut self, layer: Layer, above: Option<Layer>, now_ns: u64) {
-        let above = above
-            .and_then(|above| self.layers[above as usize].as_deref())
-            .map(|gathered| (gathered.all.sweep.level(), gathered.ops[OpClass::Sync as usize].sweep.level()));
-        let Some(gathered) = self.layers[layer as usize].as_mut() else { return };
-        let now = match (gathered.all.sweep.level(), above) {
-            (1.., _) => state::BUSY,
-            (0, None) => state::OUTSIDE,
-            (0, Some((0, _))) => state::STARVED,
-            (0, Some((open, syncs))) if open == syncs => state::SYNCING,
-            (0, Some(_)) => state::HELD,
-        };
+    fn offer(&self, layer: Layer) -> u32 {
+        self.layers[layer as usize].as_ref().map_or(state::STARVED, |gathered| gathered.offer.level())
+    }
+
+    fn set_state(&mut self, layer: Layer, idle: u32, now_ns: u64) {
+        let Some(gathered) = &mut self.layers[layer as usize] else { return };
+        let now = if gathered.all.sweep.level() > 0 { state::BUSY } else { idle };
         if gathered.states.level() != now {
             gathered.states.set(now, now_ns, &self.window);
         }
+    }
+}
+
+/// What a layer below is if it has no requests.
+fn offer(gathered: &Gathered) -> u32 {
+    match (gathered.all.sweep.level(), gathered.ops[OpClass::Sync as usize].sweep.level()) {
+        (0, _) => state::STARVED,
+        (open, syncs) if open == syncs => state::SYNCING,
+        _ => state::HELD,
     }
 }
 
@@ -186,6 +204,10 @@ impl Observer for Gatherer {
 
     fn marked(&mut self, event: &Event) {
         self.events += 1;
-        *self.marks.entry(event.obj.0).or_default() += 1;
+        // Remarks of the cache are writers that were held back; their size is for how long.
+        if event.layer == Layer::Cache {
+            self.throttled.count += 1;
+            self.throttled.seconds += event.nbytes as f64 / 1e9;
+        }
     }
 }

@@ -35,6 +35,11 @@ pub struct Sweep {
 }
 
 impl Sweep {
+    /// At that level from the window's begin on.
+    pub fn at(level: u32) -> Sweep {
+        Sweep { level, highest: level, ..Sweep::default() }
+    }
+
     /// The present level.
     pub fn level(&self) -> u32 {
         self.level
@@ -63,6 +68,7 @@ impl Sweep {
     }
 
     fn advance(&mut self, now_ns: u64, window: &Window) {
+        self.since_ns = self.since_ns.max(window.from_ns);
         if self.since_ns <= window.to_ns && !self.pending.is_empty() {
             let pending = std::mem::take(&mut self.pending);
             pending.iter().for_each(|(level, lasted)| self.count(*level, *lasted));
@@ -199,6 +205,14 @@ mod tests {
             plain.resize(length, 0);
             prop_assert_eq!(told, plain);
         }
+    }
+
+    #[test]
+    fn a_layer_that_appears_late_was_idle_until_then() {
+        let window = Window { from_ns: 100, to_ns: 200 };
+        let mut sweep = Sweep::default();
+        sweep.enter(150, &window);
+        assert_eq!(sweep.finish(&window).lasted_ns, [50, 50]);
     }
 
     #[test]

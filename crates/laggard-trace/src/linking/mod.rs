@@ -18,19 +18,19 @@ pub trait Observer {
     /// A request begins; its first parent is known.
     fn began(&mut self, open: &Open);
     /// A request turns out to be for another: told for each parent, after the child began.
-    fn linked(&mut self, child: &Open, parent: &Parent, link: &Link);
+    fn linked(&mut self, _child: &Open, _parent: &Parent, _link: &Link) {}
     /// A request went to the layer below, or came back from it.
-    fn moved(&mut self, open: &Open, now_ns: u64);
+    fn moved(&mut self, _open: &Open, _now_ns: u64) {}
     /// A request ends. Without a CALLBACK: it was cut short.
     fn ended(&mut self, open: &Open, now_ns: u64);
     /// A request ended; told once for each of its parents, with that one's end if it came before.
-    fn child_ended(&mut self, child: &Open, parent: &Parent, parent_callback_ns: Option<u64>);
+    fn child_ended(&mut self, _child: &Open, _parent: &Parent, _parent_callback_ns: Option<u64>) {}
     /// An event that was taken in, with its time on the first host's clock.
-    fn crossed(&mut self, event: &Event);
+    fn crossed(&mut self, _event: &Event) {}
     /// A request of somebody else begins.
-    fn left_out(&mut self, event: &Event);
+    fn left_out(&mut self, _event: &Event) {}
     /// A remark.
-    fn marked(&mut self, event: &Event);
+    fn marked(&mut self, _event: &Event) {}
 }
 
 /// A link between two requests.
@@ -136,48 +136,44 @@ impl Linker {
             open.request.cross(event);
             return;
         }
-        let parents = self.parents(event);
-        let is_foreign = self.foreign.contains_key(&event.parent.0);
-        if parents.is_empty() && (is_foreign || !self.scope.has(event)) {
+        let (first, further) = self.parents(event);
+        if first.is_none() && (self.foreign.contains_key(&event.parent.0) || !self.scope.has(event)) {
             return self.leave_out(event, observer);
         }
-        let root = parents.first().and_then(|found| self.root_of(&found.parent));
-        let first = parents.first().map(|found| found.parent);
-        let rule = parents.first().map_or(LinkRule::None, |found| found.rule);
-        let open = self.table.begin(event, first, root);
-        open.request.link = rule;
+        let root = first.as_ref().and_then(|found| self.root_of(&found.parent));
+        let open = self.table.begin(event, first.map(|found| found.parent), root);
+        open.request.link = first.map_or(LinkRule::None, |found| found.rule);
         let slot = open.slot;
         observer.began(open);
         observer.crossed(event);
         self.remember(event, slot);
-        for (number, found) in parents.iter().enumerate() {
-            if number > 0 {
-                self.further_parents.entry(event.req.0).or_default().push(found.parent);
-            }
-            self.link(slot, found, number == 0, event.ts_ns, observer);
+        if let Some(found) = &first {
+            self.link(slot, found, true, event.ts_ns, observer);
+        }
+        for found in &further {
+            self.further_parents.entry(event.req.0).or_default().push(found.parent);
+            self.link(slot, found, false, event.ts_ns, observer);
         }
         if let Some(oldest) = self.table.surplus() {
             self.cut(oldest, observer);
         }
     }
 
-    fn parents(&mut self, event: &Event) -> Vec<Found> {
+    /// The first parent, and further ones.
+    fn parents(&mut self, event: &Event) -> (Option<Found>, Vec<Found>) {
         if event.parent.is_some() {
-            let Some(parent) = self.table.find(event.parent) else { return Vec::new() };
-            return vec![told(parent, event.link, event.nbytes)];
+            let parent = self.table.find(event.parent);
+            return (parent.map(|parent| told(parent, event.link, event.nbytes)), Vec::new());
         }
-        match (&mut self.ranges, u64::try_from(event.offset)) {
-            (Some(ranges), Ok(offset)) if is_server(event.layer) && event.op.is_data() => {
-                ranges.parents(&Wanted {
-                    op: event.op,
-                    offset,
-                    nbytes: event.nbytes,
-                    admit_ns: event.ts_ns,
-                    server: (event.host, event.tgid),
-                })
-            }
-            _ => Vec::new(),
+        let (Some(ranges), Ok(offset)) = (&mut self.ranges, u64::try_from(event.offset)) else {
+            return (None, Vec::new());
+        };
+        if !is_server(event.layer) || !event.op.is_data() {
+            return (None, Vec::new());
         }
+        let (op, nbytes, server) = (event.op, event.nbytes, (event.host, event.tgid));
+        let mut found = ranges.parents(&Wanted { op, offset, nbytes, admit_ns: event.ts_ns, server });
+        if found.is_empty() { (None, found) } else { (Some(found.remove(0)), found) }
     }
 
     fn root_of(&mut self, parent: &Parent) -> Option<Slot> {

@@ -1,9 +1,9 @@
 //! Ranges from runs that are known to be good: the median, and three robust standard deviations or a tenth of it,
 //! whichever is more, to either side.
 
+use super::Reference;
 use super::metric::{Harm, Metric};
 use super::range::{Range, Source};
-use super::Reference;
 use crate::characteristics::Characteristics;
 use crate::model::Layer;
 
@@ -26,7 +26,9 @@ impl Reference {
             return Err(TooFew(runs.len()));
         }
         let mut added = 0;
-        for (layer, metric) in Layer::ALL.into_iter().flat_map(|layer| Metric::ALL.map(|metric| (layer, metric))) {
+        for (layer, metric) in
+            Layer::ALL.into_iter().flat_map(|layer| Metric::ALL.map(|metric| (layer, metric)))
+        {
             let values: Vec<f64> = runs
                 .iter()
                 .filter_map(|run| metric.value(run, run.layer(layer)?))

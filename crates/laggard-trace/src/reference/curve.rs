@@ -35,7 +35,8 @@ impl Curve {
     /// From measurements; those without meaning are left out.
     pub fn new(mut points: Vec<Point>) -> Curve {
         let is_good = |value: f64| value.is_finite() && value > 0.0;
-        points.retain(|point| [point.run_bytes, point.depth, point.bytes_per_second].into_iter().all(is_good));
+        points
+            .retain(|point| [point.run_bytes, point.depth, point.bytes_per_second].into_iter().all(is_good));
         Curve { points }
     }
 
@@ -88,10 +89,12 @@ impl Curve {
 
     /// The median latency measured for runs of about that length and as many at once.
     pub fn p50_us(&self, run_bytes: f64, depth: f64) -> Option<f64> {
-        let distance = |point: &&Point| (point.run_bytes / run_bytes).ln().abs() + (point.depth / depth).ln().abs();
+        let distance =
+            |point: &&Point| (point.run_bytes / run_bytes).ln().abs() + (point.depth / depth).ln().abs();
         let nearest = self.points.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
         // A comparison over more than a factor of four says nothing.
-        let is_near = (nearest.run_bytes / run_bytes).ln().abs() < 1.4 && (nearest.depth / depth).ln().abs() < 1.4;
+        let is_near =
+            (nearest.run_bytes / run_bytes).ln().abs() < 1.4 && (nearest.depth / depth).ln().abs() < 1.4;
         is_near.then_some(nearest.p50_us)
     }
 }

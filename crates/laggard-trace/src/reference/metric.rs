@@ -126,7 +126,11 @@ impl Metric {
         let above = all.boundary_above(layer.layer).filter(|one| one.links > 0);
         let has_requests = layer.load.requests > 0;
         let median = |class: OpClass| {
-            layer.op(class).map(|load| load.latency_ns).filter(|latency| latency.count > 0).map(|latency| latency.p50)
+            layer
+                .op(class)
+                .map(|load| load.latency_ns)
+                .filter(|latency| latency.count > 0)
+                .map(|latency| latency.p50)
         };
         match self {
             Metric::MaxConcurrency => has_requests.then_some(f64::from(layer.load.concurrency.max)),
@@ -156,7 +160,10 @@ fn slowest(layer: &LayerFigures) -> Option<f64> {
 }
 
 fn redundancy(layer: &LayerFigures) -> f64 {
-    [&layer.read_streams, &layer.write_streams].into_iter().map(|streams| streams.redundancy).fold(0.0, f64::max)
+    [&layer.read_streams, &layer.write_streams]
+        .into_iter()
+        .map(|streams| streams.redundancy)
+        .fold(0.0, f64::max)
 }
 
 /// Device classes have no names of their own in a trace: a range may be for one device, or for all.
