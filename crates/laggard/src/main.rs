@@ -103,7 +103,7 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 10] = [
+    const DOCUMENTS: [&str; 11] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -114,6 +114,7 @@ mod tests {
         include_str!("../../../docs/operating.md"),
         include_str!("../../../docs/diagnosis.md"),
         include_str!("../../../docs/lab.md"),
+        include_str!("../../../docs/tracing.md"),
     ];
 
     /// Lines such as `    laggard show data await   # a remark`, as the words of a command line.

@@ -120,9 +120,10 @@ impl Instance {
         opened.map_err(|error| CaptureError::File { path: format!("tracefs/{name}"), error })
     }
 
-    /// How many records wait in the buffer of a processor.
-    pub fn entries(&self, cpu: u16) -> u64 {
-        value(&self.get(&format!("per_cpu/cpu{cpu}/stats")).unwrap_or_default(), "entries:")
+    /// How many records came to the buffer of a processor and were not read, also those that had no room.
+    pub fn seen(&self, cpu: u16) -> u64 {
+        let text = self.get(&format!("per_cpu/cpu{cpu}/stats")).unwrap_or_default();
+        value(&text, "entries:") + Stats::parse(&text).overrun
     }
 
     /// What was counted for a processor.

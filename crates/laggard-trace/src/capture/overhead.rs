@@ -50,7 +50,7 @@ fn measure(instance: &Instance, events: &[&str], call: &impl Fn()) -> Result<Opt
     for event in events {
         instance.set(&format!("events/{event}/enable"), "0")?;
     }
-    let seen: u64 = instance.processors().iter().map(|cpu| instance.entries(*cpu)).sum();
+    let seen: u64 = instance.processors().iter().map(|cpu| instance.seen(*cpu)).sum();
     instance.clear()?;
     let has_seen = seen >= u64::from(CALLS);
     let extra = traced.saturating_sub(bare).as_nanos() as f64 / f64::from(CALLS);

@@ -100,7 +100,7 @@ impl Scope {
     }
 
     /// Whether it serves the FUSE mount that the capture is limited to.
-    fn is_daemon(&self, procfs: &Path, process: u32) -> bool {
+    pub fn is_daemon(&self, procfs: &Path, process: u32) -> bool {
         let Some(mount) = self.mount.as_ref().filter(|mount| mount.is_fuse) else { return false };
         let folder = procfs.join(process.to_string());
         let entries = std::fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();

@@ -97,6 +97,9 @@ impl Session {
         let processes = self.processes()?;
         for process in processes.iter().take(SNAPSHOT) {
             self.stream.choose(process, now_ns(), &mut each);
+            if self.plan.scope.is_daemon(Path::new(PROCFS), process.number) {
+                self.stream.is_daemon(process.number);
+            }
         }
         self.everyone.start()?;
         self.chosen.start()

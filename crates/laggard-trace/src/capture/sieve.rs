@@ -17,6 +17,8 @@ enum Who {
     Chosen,
     Kernel,
     Other,
+    /// A task that was gone before it could be looked up.
+    Unknown,
 }
 
 /// Decides what is kept.
@@ -93,7 +95,8 @@ impl Sieve {
                 is_ours
             }
             Payload::Lost { .. } => true,
-            _ => who == Who::Chosen,
+            // The kernel has told only of tasks that are followed.
+            _ => matches!(who, Who::Chosen | Who::Unknown),
         };
         self.left_out += u64::from(!keeps);
         keeps
@@ -105,14 +108,18 @@ impl Sieve {
             Some(process) if process == self.own => Who::Other,
             Some(process) if is_chosen(process) => Who::Chosen,
             _ if KERNEL.iter().any(|name| comm.starts_with(name.as_bytes())) => Who::Kernel,
-            // Of a task that was gone before it could be looked up, it is only known that it was followed.
-            None => Who::Chosen,
+            None => Who::Unknown,
             Some(_) => Who::Other,
         }
     }
 
     fn is_ours(&self, who: Who, device: Device) -> bool {
-        who == Who::Chosen || who == Who::Kernel && self.used.contains(&device)
+        match who {
+            Who::Chosen => true,
+            Who::Kernel => self.used.contains(&device),
+            Who::Other => false,
+            Who::Unknown => self.chosen.is_none(),
+        }
     }
 
     /// Who asks for a request is known when it is queued; what happens later is told in anybody's name.
