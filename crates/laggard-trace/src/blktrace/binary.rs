@@ -143,7 +143,6 @@ fn aligned(
 }
 
 struct Record {
-    order: Order,
     time: u64,
     sector: u64,
     bytes: u32,
@@ -165,7 +164,6 @@ impl Record {
             Order::Big => ((last >> 16) as u16, last as u16),
         };
         Record {
-            order,
             time: order.long(head, 8),
             sector: order.long(head, 16),
             bytes: order.word(head, 24),
@@ -198,28 +196,25 @@ impl Record {
             error: -i32::from((self.error as i16).unsigned_abs()),
             ..BlockFields::default()
         };
-        let fields = self.with_carried(step, fields, carried);
+        let fields = with_carried(step, fields, carried);
         let comm = names.get(&self.pid).copied().unwrap_or_default();
         let payload = Payload::Block(step, fields);
         Some(Tracepoint { ts_ns: self.time, cpu: self.cpu as u16, tid: self.pid, tgid: None, comm, payload })
     }
+}
 
-    /// Splits and remappings carry the other place, always in big-endian order.
-    fn with_carried(&self, step: BlockStep, fields: BlockFields, carried: &[u8]) -> BlockFields {
-        let long =
-            |at: usize| carried.get(at..at + 8).and_then(|b| b.try_into().ok()).map(u64::from_be_bytes);
-        let word =
-            |at: usize| carried.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes);
-        let _ = self.order;
-        match step {
-            BlockStep::Split => BlockFields { other_sector: long(0).unwrap_or(0), ..fields },
-            BlockStep::Remap => BlockFields {
-                other_device: Device::from_kernel(word(0).unwrap_or(0)),
-                other_sector: long(8).unwrap_or(0),
-                ..fields
-            },
-            _ => fields,
-        }
+/// Splits and remappings carry the other place, always in big-endian order.
+fn with_carried(step: BlockStep, fields: BlockFields, carried: &[u8]) -> BlockFields {
+    let long = |at: usize| carried.get(at..at + 8).and_then(|b| b.try_into().ok()).map(u64::from_be_bytes);
+    let word = |at: usize| carried.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes);
+    match step {
+        BlockStep::Split => BlockFields { other_sector: long(0).unwrap_or(0), ..fields },
+        BlockStep::Remap => BlockFields {
+            other_device: Device::from_kernel(word(0).unwrap_or(0)),
+            other_sector: long(8).unwrap_or(0),
+            ..fields
+        },
+        _ => fields,
     }
 }
 

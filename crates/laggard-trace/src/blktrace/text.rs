@@ -87,7 +87,8 @@ fn fields(line: &[u8]) -> Option<Option<Tracepoint>> {
     let (cpu, tid) = (u16::try_from(decimal(cpu)?.0).ok()?, u32::try_from(decimal(pid)?.0).ok()?);
     let Some(step) = action::lettered(letter) else { return Some(None) };
     let mut fields = BlockFields { device, rwbs: Rwbs::new(rwbs), ..BlockFields::default() };
-    let Some((sector, mut rest)) = decimal(rest.trim_ascii_start()) else { return Some(None) };
+    // A flush has no place.
+    let (sector, mut rest) = decimal(rest.trim_ascii_start()).unwrap_or((0, rest));
     fields.sector = sector;
     if let Some(tail) = rest.strip_prefix(b" + ") {
         let (sectors, tail) = decimal(tail)?;

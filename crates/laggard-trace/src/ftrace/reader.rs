@@ -25,20 +25,20 @@ pub struct Tally {
 pub fn read(
     text: impl Read,
     sink: &mut dyn FnMut(&Tracepoint) -> Result<(), ReadError>,
-) -> Result<Tally, (Tally, ReadError)> {
+) -> (Tally, Result<(), ReadError>) {
     let mut lines = Lines::new(text);
     let mut tally = Tally::default();
     loop {
         let number = lines.number() + 1;
         let line = match lines.next_line() {
             Ok(Some(line)) => line,
-            Ok(None) => return Ok(tally),
-            Err(error) => return Err((tally, ReadError::Io { place: Place::Line(number), error })),
+            Ok(None) => return (tally, Ok(())),
+            Err(error) => return (tally, Err(ReadError::Io { place: Place::Line(number), error })),
         };
         match point(line, &mut tally) {
             Found::Point(point) => {
                 if let Err(error) = sink(&point) {
-                    return Err((tally, error));
+                    return (tally, Err(error));
                 }
             }
             Found::Nothing => {}

@@ -4,11 +4,12 @@ use crate::tracepoints::{BlockStep, Device, Payload, Syscall, Tracepoint};
 
 fn points(text: &str) -> (Vec<Tracepoint>, Tally) {
     let mut points = Vec::new();
-    let tally = read(text.as_bytes(), &mut |point| {
+    let (tally, result) = read(text.as_bytes(), &mut |point| {
         points.push(point.clone());
         Ok(())
     });
-    (points, tally.unwrap())
+    result.unwrap();
+    (points, tally)
 }
 
 fn point(line: &str) -> Tracepoint {

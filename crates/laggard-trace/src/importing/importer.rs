@@ -149,7 +149,7 @@ impl<W: Write> Importer<W> {
         let (mapper, output) = (&mut self.mapper, &mut self.output);
         let is_alone = self.options.is_alone;
         let mut records = Vec::new();
-        let read = ftrace::read(bytes, &mut |point| {
+        let (tally, result) = ftrace::read(bytes, &mut |point| {
             mapper.take(point, &mut records);
             let mut drained = records.drain(..);
             if is_alone {
@@ -158,10 +158,6 @@ impl<W: Write> Importer<W> {
                 drained.try_for_each(|record| output.later(record))
             }
         });
-        let (tally, result) = match read {
-            Ok(tally) => (tally, Ok(())),
-            Err((tally, error)) => (tally, Err(error)),
-        };
         let counters = &mut self.mapper.scribe().counters;
         counters.dropped += tally.dropped;
         counters.lost += tally.overwritten;

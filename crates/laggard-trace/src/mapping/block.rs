@@ -33,11 +33,11 @@ impl Block {
 fn op(rwbs: &Rwbs, has_sectors: bool) -> (Op, Flags) {
     let letters = rwbs.letters();
     let op = match () {
+        () if rwbs.has(b'F') && !has_sectors => Op::Sync,
         () if rwbs.has(b'D') => Op::Discard,
         () if rwbs.has(b'R') => Op::Read,
-        () if rwbs.has(b'W') && has_sectors => Op::Write,
-        () if rwbs.has(b'F') => Op::Sync,
         () if rwbs.has(b'W') => Op::Write,
+        () if rwbs.has(b'F') => Op::Sync,
         () => Op::Other,
     };
     let mut flags = Flags::NONE;
