@@ -246,6 +246,27 @@ fn what_a_small_buffer_loses_is_counted_and_a_trace_that_lost_much_is_not_judged
 }
 
 #[test]
+fn the_kernels_text_tells_the_same_requests_as_its_pages() {
+    let _turn = turn();
+    if !can_be(&["dd"]) {
+        return;
+    }
+    let folder = folder();
+    let file = folder.path().join("data");
+    std::fs::write(&file, vec![1; 1 << 20]).unwrap();
+    let input = format!("if={}", text(&file));
+    let reads = |name: &str, options: &[&str]| {
+        let out = folder.path().join(name);
+        record(&out, options, &["dd", &input, "of=/dev/null", "bs=64k", "status=none"]);
+        let reads = Trace::read(&out).requests(Layer::Sys, Op::Read).into_iter();
+        reads.filter(|read| read.nbytes == 65536).map(|read| read.offset).collect::<Vec<i64>>()
+    };
+    let pages = reads("pages.ltr", &[]);
+    assert!(pages.len() >= 16, "{pages:?}");
+    assert_eq!(reads("text.ltr", &["--text"]), pages);
+}
+
+#[test]
 fn nothing_is_left_in_the_kernel_after_a_recording() {
     let _turn = turn();
     if !can_be(&["dd"]) {

@@ -1,11 +1,13 @@
 //! What a trace says of the host it is of.
 
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::time::{ClockId, clock_gettime};
 
 use super::buffers::now_ns;
 use super::instance::CLOCK;
+use super::tracefs::detached;
 use crate::model::{Host, Window};
 
 /// This host.
@@ -24,8 +26,12 @@ pub fn this() -> Host {
 
 /// `none`, `integrity` or `confidentiality`; nothing where the kernel does not tell.
 pub fn lockdown() -> Option<String> {
-    let text = std::fs::read_to_string("/sys/kernel/security/lockdown").ok()?;
-    chosen(&text).map(str::to_owned)
+    let mounted = std::fs::read_to_string("/sys/kernel/security/lockdown").ok();
+    let text = mounted.or_else(|| {
+        let mount = detached("securityfs").ok()?;
+        std::fs::read_to_string(format!("/proc/self/fd/{}/lockdown", mount.as_raw_fd())).ok()
+    });
+    chosen(&text?).map(str::to_owned)
 }
 
 /// The word in brackets: `none [integrity] confidentiality`.

@@ -114,7 +114,16 @@ impl Instance {
 
     /// The buffer of a processor, page by page; reading never waits.
     pub fn buffer(&self, cpu: u16) -> Result<File, CaptureError> {
-        let name = self.file(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"));
+        self.open(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"))
+    }
+
+    /// All buffers as text; reading never waits.
+    pub fn text(&self) -> Result<File, CaptureError> {
+        self.open("trace_pipe")
+    }
+
+    fn open(&self, name: &str) -> Result<File, CaptureError> {
+        let name = self.file(name);
         let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
         let opened = OpenOptions::new().read(true).custom_flags(flags).open(self.tracefs.path(&name));
         opened.map_err(|error| CaptureError::File { path: format!("tracefs/{name}"), error })

@@ -29,7 +29,7 @@ pub fn calibrate(tracefs: &Tracefs, instance: &Instance, group: &str) -> Result<
     let calls = ["syscalls/sys_enter_pread64", "syscalls/sys_exit_pread64"];
     let syscall_ns = measure(instance, &calls, &call)?;
     let uprobe_ns = match probe(tracefs, group)? {
-        Some(event) => measure(instance, &[&event], &|| drop(std::os::unix::process::parent_id()))?,
+        Some(event) => measure(instance, &[&event], &|| _ = std::os::unix::process::parent_id())?,
         None => None,
     };
     Ok(Overhead { syscall_ns, uprobe_ns, block_ns: None })

@@ -18,6 +18,8 @@ pub struct Plan {
     pub kib_per_cpu: u64,
     /// Whether the C library is probed.
     pub has_probes: bool,
+    /// Whether the kernel's text is read, even if its pages could be.
+    pub as_text: bool,
     /// A task of this process, whose children are captured.
     pub starter: Option<u32>,
 }
@@ -108,7 +110,14 @@ mod tests {
     use crate::capture::scope::Mount;
 
     fn plan(scope: Scope) -> Plan {
-        Plan { layers: LAYERS.into(), scope, kib_per_cpu: 1024, has_probes: true, starter: None }
+        Plan {
+            layers: LAYERS.into(),
+            scope,
+            kib_per_cpu: 1024,
+            has_probes: true,
+            as_text: false,
+            starter: None,
+        }
     }
 
     fn filter(plan: &Plan, event: &str) -> String {

@@ -50,25 +50,19 @@ const ARGUMENTS: [&str; 3] = ["%di", "%si", "%dx"];
 /// The probes for a library; none if it has no asynchronous I/O.
 pub fn probes(group: &str, library: &Path, number: usize) -> Result<Vec<Probe>, CaptureError> {
     let places = symbols::places(library, &FUNCTIONS)?;
-    let mut probes = vec![];
+    let mut probes: Vec<Probe> = vec![];
     for (place, function) in places {
         let function = function.trim_end_matches("64");
         let spot = format!("{}:{place:#x}", library.display());
+        let is_same = |probe: &Probe| probe.event.split("__").next() == Some(function);
+        let is_first = number == 0 && !probes.iter().any(is_same);
+        let event = if is_first { function.to_owned() } else { format!("{function}__{number}_{place:x}") };
         match function {
-            "lio_listio" => {
-                probes.extend(
-                    (0..ENTRIES).map(|entry| list(group, &spot, probes_name(function, number, place), entry)),
-                );
-            }
-            _ => probes.push(single(group, &spot, probes_name(function, number, place), function)),
+            "lio_listio" => probes.extend((0..ENTRIES).map(|entry| list(group, &spot, &event, entry))),
+            _ => probes.push(single(group, &spot, event, function)),
         }
     }
     Ok(probes)
-}
-
-/// Two versions of a function, and two libraries, need names of their own. What follows two underscores is not read.
-fn probes_name(function: &str, number: usize, place: u64) -> String {
-    format!("{function}__{number}_{place:x}")
 }
 
 fn single(group: &str, spot: &str, event: String, function: &str) -> Probe {
@@ -82,8 +76,9 @@ fn single(group: &str, spot: &str, event: String, function: &str) -> Probe {
     Probe { definition: format!("p:{group}/{event} {spot} {definition}"), event, filter: String::new() }
 }
 
-fn list(group: &str, spot: &str, event: String, entry: usize) -> Probe {
-    let event = format!("{event}_{entry}");
+fn list(group: &str, spot: &str, event: &str, entry: usize) -> Probe {
+    // What follows two underscores only makes names of their own.
+    let event = format!("{event}__{entry}");
     let control = format!("+{}({})", 8 * entry, ARGUMENTS[1]);
     let fields = fields(&control);
     let definition =
@@ -156,8 +151,8 @@ mod tests {
 
     #[test]
     fn entries_of_a_list_count_only_if_the_list_is_that_long() {
-        let probe = list("g", "/lib/libc.so.6:0x1", "lio_listio__0_1".into(), 3);
-        assert!(probe.definition.contains("op=+4(+24(") && probe.event == "lio_listio__0_1_3");
+        let probe = list("g", "/lib/libc.so.6:0x1", "lio_listio", 3);
+        assert!(probe.definition.contains("op=+4(+24(") && probe.event == "lio_listio__3");
         assert_eq!(probe.filter, "nent > 3");
     }
 

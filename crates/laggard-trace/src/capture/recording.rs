@@ -123,10 +123,11 @@ impl<W: Write> Recording<W> {
     }
 
     fn summary(&self, lasted: Duration) -> Summary {
-        let lost = self.session.counts().filter(|counts| counts.lost() > 0);
+        let counts = self.session.counts();
+        let lost = counts.iter().filter(|counts| counts.lost() > 0);
         Summary {
             events: 0,
-            read: self.session.counts().map(|counts| counts.read).sum(),
+            read: counts.iter().map(|counts| counts.read).sum(),
             lost: lost.map(|counts| (counts.cpu, counts.lost())).collect(),
             left_out: self.session.left_out(),
             lasted,
@@ -139,7 +140,7 @@ impl<W: Write> Recording<W> {
 
     /// What became of the buffers; the first place is that of the mapping to events.
     fn sources(&self) -> Vec<Counters> {
-        let buffers = self.session.counts().map(|counts| Counters {
+        let buffers = self.session.counts().into_iter().map(|counts| Counters {
             read: counts.read,
             lost: counts.lost(),
             dropped: counts.damaged,
@@ -204,18 +205,18 @@ impl Tally {
 }
 
 fn header(session: &Session, plan: &Plan) -> Header {
-    let source = |file: String| Source {
+    let source = |file: String, filters: Vec<String>| Source {
         tool: "ftrace".into(),
         version: env!("CARGO_PKG_VERSION").into(),
         file,
-        resolution_ns: 1,
-        filters: plan.words(),
+        resolution_ns: session.resolution_ns(),
+        filters,
         host: HostId::default(),
     };
-    let buffers = session.counts().map(|counts| source(format!("cpu{}", counts.cpu)));
+    let buffers = session.counts().into_iter().map(|counts| source(format!("cpu{}", counts.cpu), vec![]));
     Header {
         hosts: vec![host::this()],
-        sources: std::iter::once(source(String::new())).chain(buffers).collect(),
+        sources: std::iter::once(source(String::new(), plan.words())).chain(buffers).collect(),
         window: Some(host::window()),
         overhead: Some(session.overhead()),
         ..Header::default()

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::CaptureError;
-use super::buffers::{Buffers, Counts, now_ns};
+use super::buffers::{Counts, now_ns};
 use super::events::Reach;
+use super::feed::Feed;
 use super::guard::Guard;
 use super::instance::Instance;
 use super::manifest::{self, Manifest, Written};
@@ -28,7 +29,7 @@ pub struct Session {
     plan: Plan,
     chosen: Instance,
     everyone: Instance,
-    buffers: Buffers,
+    feed: Feed,
     stream: Stream,
     overhead: Overhead,
     absent: Vec<String>,
@@ -61,12 +62,12 @@ impl Session {
     pub fn prepare(plan: Plan, guard: Command) -> Result<Session, CaptureError> {
         let tracefs = Arc::new(Tracefs::open()?);
         undo::sweep(&tracefs, Path::new(manifest::FOLDER))?;
-        let header = Header::parse(&tracefs.read("events/header_page")?)?;
+        let header = tracefs.read("events/header_page").and_then(|text| Header::parse(&text));
         let made = Made::begin(&tracefs, guard)?;
         let [chosen, everyone] = made.instances(plan.kib_per_cpu / INSTANCES)?;
         let overhead = overhead::calibrate(&tracefs, &chosen, &made.manifest()?.probes)?;
         let mut session = Session {
-            buffers: Buffers::open(&[chosen.clone(), everyone.clone()], header)?,
+            feed: Feed::open(&[chosen.clone(), everyone.clone()], header, plan.as_text)?,
             stream: Stream::new(&plan.scope, plan.starter, Path::new(PROCFS), Path::new(SYSFS)),
             plan,
             chosen,
@@ -107,8 +108,7 @@ impl Session {
 
     /// Gives out what has come since the last time and is in order.
     pub fn read(&mut self, mut each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
-        let stream = &mut self.stream;
-        self.buffers.read(|cpu, ts_ns, item| stream.take(cpu, ts_ns, item))?;
+        self.feed.read(&mut self.stream)?;
         self.stream.give(&mut each);
         self.welcome(&mut each)
     }
@@ -117,20 +117,24 @@ impl Session {
     pub fn stop(&mut self, mut each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
         self.chosen.stop()?;
         self.everyone.stop()?;
-        let stream = &mut self.stream;
-        self.buffers.finish(|cpu, ts_ns, item| stream.take(cpu, ts_ns, item))?;
+        self.feed.finish(&mut self.stream)?;
         self.stream.give(&mut each);
         Ok(())
     }
 
     /// What became of the records, buffer by buffer.
-    pub fn counts(&self) -> impl Iterator<Item = &Counts> {
-        self.buffers.counts()
+    pub fn counts(&self) -> Vec<Counts> {
+        self.feed.counts()
+    }
+
+    /// How fine its times are.
+    pub fn resolution_ns(&self) -> u64 {
+        self.feed.resolution_ns()
     }
 
     /// How many records came too late for their place.
     pub fn late(&self) -> u64 {
-        self.buffers.late()
+        self.feed.late()
     }
 
     /// How many records were those of others, and left out.
@@ -140,8 +144,8 @@ impl Session {
 
     /// Takes away all that was made.
     pub fn undo(self) -> Result<(), CaptureError> {
-        let Session { buffers, mut made, .. } = self;
-        drop(buffers);
+        let Session { feed, mut made, .. } = self;
+        drop(feed);
         made.undo()
     }
 

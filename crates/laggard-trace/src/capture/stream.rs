@@ -60,6 +60,15 @@ impl Stream {
         self.batch.extend(tracepoint);
     }
 
+    /// Takes in one that was told as text.
+    pub fn take_point(&mut self, point: Tracepoint) {
+        if let Payload::NewTask { tid, is_thread } = point.payload {
+            self.tasks.made(tid, point.tid, is_thread, point.comm);
+        }
+        let tgid = point.tgid.or_else(|| self.tasks.get(point.tid).tgid);
+        self.batch.push(Tracepoint { tgid, ..point });
+    }
+
     /// Takes in a process; whether it is new. What it has open is told from the time of the last record on.
     pub fn choose(&mut self, process: &Process, now_ns: u64, each: &mut impl FnMut(Tracepoint)) -> bool {
         let is_new = self.sieve.choose(process.number);

@@ -30,7 +30,7 @@ impl Tracefs {
         if let Some(root) = mounted {
             return Ok(Tracefs { root: root.to_owned(), detached: None });
         }
-        let mount = detached().map_err(|error| {
+        let mount = detached("tracefs").map_err(|error| {
             let how = "be root, on a kernel with tracefs; or `mount -t tracefs tracefs /sys/kernel/tracing`";
             CaptureError::Lacking(format!("tracefs: {error}: {how}"))
         })?;
@@ -105,8 +105,9 @@ fn whole(path: &Path) -> io::Result<String> {
     }
 }
 
-fn detached() -> io::Result<OwnedFd> {
-    let filesystem = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+/// A mount of a file system of the kernel that hangs in no tree.
+pub fn detached(kind: &str) -> io::Result<OwnedFd> {
+    let filesystem = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&filesystem)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     Ok(fsmount(&filesystem, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)

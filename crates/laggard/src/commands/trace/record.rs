@@ -69,6 +69,9 @@ pub struct Record {
     /// Leave the C library alone: no probes on its asynchronous I/O.
     #[arg(long)]
     no_aio: bool,
+    /// Read the kernel's text instead of its pages, as is done where pages cannot be read.
+    #[arg(long, hide = true)]
+    text: bool,
     /// Servers of the file system on this host, by name; they are recorded too.
     #[arg(long, value_name = "comm=NAME", value_parser = server)]
     server: Vec<String>,
@@ -130,6 +133,7 @@ impl Record {
             scope: self.scope()?,
             kib_per_cpu: kib.unwrap_or_else(|| plan::default_kib_per_cpu(Path::new("/proc"))),
             has_probes: !self.no_aio,
+            as_text: self.text,
             starter,
         })
     }
