@@ -6,7 +6,7 @@ use super::header::{Compression, Stretch};
 use crate::reading::{Place, ReadError};
 
 /// More than any log of the extended tracing has; a file itself may claim anything.
-const MOST_BYTES: u64 = 4 << 30;
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The content of a stretch, as far as it can be read, and why no further.
 pub(super) fn content(

@@ -49,6 +49,11 @@ fn answer(state: &mut State, point: &Tracepoint, draft: Event) -> Option<Event> 
     if draft.op != Op::Write {
         return None;
     }
+    // A line in its own log is no answer.
+    let target = state.descriptors.get(draft.tgid, draft.fd, &mut state.scribe).target;
+    if matches!(target, Target::File | Target::Aside) {
+        return None;
+    }
     let task = state.tasks.get(point.tid)?;
     task.answers = true;
     let served = task.serving.take()?;

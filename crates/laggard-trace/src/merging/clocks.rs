@@ -30,7 +30,7 @@ pub fn offset(first: &Survey, other: &Survey) -> Option<Offset> {
     }
     let as_server = agreed(bounds(&first.client, &other.server));
     let as_client = agreed(bounds(&other.client, &first.server));
-    let as_server = as_server.map(|found| Offset { offset_ns: -found.offset_ns, ..found });
+    let as_server = as_server.map(|found| Offset { offset_ns: found.offset_ns.saturating_neg(), ..found });
     match (as_server, as_client) {
         (Some(a), Some(b)) => Some(if a.pairs >= b.pairs { a } else { b }),
         (a, b) => a.or(b),
@@ -53,7 +53,7 @@ fn bounds(client: &HashMap<Asked, Vec<Times>>, server: &HashMap<Asked, Vec<Times
     }
     // A server that takes longer than the client waits: the write was acknowledged early.
     reads.retain(|(least, most)| least <= most);
-    reads.sort_by_key(|(least, most)| (most - least, *least));
+    reads.sort_by_key(|(least, most)| (most.abs_diff(*least), *least));
     reads.truncate(MOST_PAIRS);
     reads
 }
@@ -73,7 +73,7 @@ fn agreed(bounds: Vec<Bounds>) -> Option<Offset> {
     }
     let (least, greatest) = best?;
     Some(Offset {
-        offset_ns: least + (greatest - least) / 2,
+        offset_ns: least.midpoint(greatest),
         err_ns: greatest.abs_diff(least).div_ceil(2),
         pairs: usize::try_from(most).unwrap_or(0),
     })

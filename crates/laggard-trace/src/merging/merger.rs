@@ -65,11 +65,11 @@ fn header<R: Read>(traces: &[Reader<R>], offsets: &[Option<Offset>]) -> (Header,
             host
         }));
         all.layers.extend(header.layers.iter().cloned().map(|mut layer| {
-            layer.host.0 += first.0;
+            layer.host.0 = layer.host.0.saturating_add(first.0);
             layer
         }));
         all.sources.extend(header.sources.iter().cloned().map(|mut source| {
-            source.host.0 += first.0;
+            source.host.0 = source.host.0.saturating_add(first.0);
             source
         }));
         all.overhead = all.overhead.or(header.overhead);
@@ -84,7 +84,7 @@ fn footer<R: Read>(inputs: &[Input<R>]) -> Footer {
         let footer = input.trace.footer();
         all.sources.extend(footer.sources);
         all.layers.extend(footer.layers.into_iter().map(|mut layer| {
-            layer.host.0 += input.first.0;
+            layer.host.0 = layer.host.0.saturating_add(input.first.0);
             layer
         }));
         all.is_cut_short |= footer.is_cut_short;

@@ -56,21 +56,21 @@ impl Counters {
     /// The sum of two.
     pub fn plus(&self, other: &Counters) -> Counters {
         Counters {
-            read: self.read + other.read,
-            lost: self.lost + other.lost,
-            overrun: self.overrun + other.overrun,
-            dropped: self.dropped + other.dropped,
-            unmatched_begin: self.unmatched_begin + other.unmatched_begin,
-            unmatched_end: self.unmatched_end + other.unmatched_end,
-            negative: self.negative + other.negative,
-            out_of_order: self.out_of_order + other.out_of_order,
+            read: self.read.saturating_add(other.read),
+            lost: self.lost.saturating_add(other.lost),
+            overrun: self.overrun.saturating_add(other.overrun),
+            dropped: self.dropped.saturating_add(other.dropped),
+            unmatched_begin: self.unmatched_begin.saturating_add(other.unmatched_begin),
+            unmatched_end: self.unmatched_end.saturating_add(other.unmatched_end),
+            negative: self.negative.saturating_add(other.negative),
+            out_of_order: self.out_of_order.saturating_add(other.out_of_order),
         }
     }
 
     /// The share of events that is missing, from 0 to 1.
     pub fn loss(&self) -> f64 {
-        let missing = self.lost + self.dropped;
-        if missing == 0 { 0.0 } else { missing as f64 / (missing + self.read) as f64 }
+        let missing = self.lost.saturating_add(self.dropped);
+        if missing == 0 { 0.0 } else { missing as f64 / missing.saturating_add(self.read) as f64 }
     }
 }
 

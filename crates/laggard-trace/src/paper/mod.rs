@@ -26,6 +26,12 @@ struct Line {
     bytes: u64,
 }
 
+impl Line {
+    fn key(&self) -> Key {
+        (self.layer, self.op, self.fd, self.offset, self.bytes)
+    }
+}
+
 /// What requests of the paper are told apart by.
 type Key = (Layer, Op, i32, i64, u64);
 
@@ -33,7 +39,6 @@ type Key = (Layer, Op, i32, i64, u64);
 pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(text);
     let mut open: HashMap<Key, Vec<Interval<'static>>> = HashMap::new();
-    let mut count = 0;
     loop {
         let place = Place::Line(lines.number() + 1);
         let line = match lines.next_line() {
@@ -51,12 +56,14 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
             }
             continue;
         };
-        if count >= MOST_OPEN {
+        if open.len() >= MOST_OPEN {
             finish(&mut open, intake)?;
-            count = 0;
         }
-        count += 1;
         cross(&line, &mut open, intake)?;
+        let key = line.key();
+        if open.get(&key).is_some_and(Vec::is_empty) {
+            open.remove(&key);
+        }
     }
     finish(&mut open, intake)
 }
@@ -66,7 +73,7 @@ fn cross(
     open: &mut HashMap<Key, Vec<Interval<'static>>>,
     intake: &mut Intake<'_>,
 ) -> Result<(), ReadError> {
-    let requests = open.entry((line.layer, line.op, line.fd, line.offset, line.bytes)).or_default();
+    let requests = open.entry(line.key()).or_default();
     match line.kind {
         Kind::Admit => requests.push(begun(line)),
         Kind::Issue => match requests.iter_mut().find(|request| request.issue_ns.is_none()) {

@@ -100,8 +100,10 @@ impl<'r> Reader<'r> {
     }
 
     fn on_one_day(&mut self, ts_ns: u64) -> u64 {
-        if ts_ns < HALF_A_DAY_NS * 2 && (ts_ns + self.day_ns).saturating_add(HALF_A_DAY_NS) < self.last_ns {
-            self.day_ns += 2 * HALF_A_DAY_NS;
+        if ts_ns < HALF_A_DAY_NS * 2
+            && ts_ns.saturating_add(self.day_ns).saturating_add(HALF_A_DAY_NS) < self.last_ns
+        {
+            self.day_ns = self.day_ns.saturating_add(2 * HALF_A_DAY_NS);
         }
         let ts_ns = ts_ns.saturating_add(self.day_ns);
         self.last_ns = self.last_ns.max(ts_ns);

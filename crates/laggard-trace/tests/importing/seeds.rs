@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use laggard_trace::importing::Format;
+use laggard_trace::importing::{Format, Importer, Options};
 
 use super::making;
-use super::support::imported;
+use super::support::{imported, trace};
 
 /// The name of a seed, its format, and what is in it.
 fn seeds() -> Vec<(&'static str, Format, Vec<u8>)> {
@@ -51,17 +51,31 @@ fn seeds() -> Vec<(&'static str, Format, Vec<u8>)> {
     ]
 }
 
-/// Set `LAGGARD_WRITE_SEEDS` to write them anew.
+/// A trace file as text: no fuzzer compresses.
+#[test]
+fn the_seed_of_a_trace_file_is_read() {
+    let (_, _, ftrace) = seeds().remove(0);
+    let mut importer = Importer::new(Vec::new(), Options { host: "here".into(), ..Options::default() });
+    importer.file("ftrace", &ftrace, &mut ftrace.as_slice()).unwrap();
+    let text = zstd::decode_all(importer.finish().unwrap().1.as_slice()).unwrap();
+    let kept = kept("trace_file/text", &text);
+    assert!(trace(&zstd::encode_all(kept.as_slice(), 1).unwrap()).events.len() > 4);
+}
+
+/// What is kept of a seed. Set `LAGGARD_WRITE_SEEDS` to write it anew.
+fn kept(name: &str, content: &[u8]) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(name);
+    if std::env::var_os("LAGGARD_WRITE_SEEDS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+    }
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
 #[test]
 fn seeds_are_recognised_and_hold_requests() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     for (name, format, content) in seeds() {
-        let path = folder.join(name);
-        if std::env::var_os("LAGGARD_WRITE_SEEDS").is_some() {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, &content).unwrap();
-        }
-        assert_eq!(std::fs::read(&path).unwrap(), content, "{name}: LAGGARD_WRITE_SEEDS=1 writes it anew");
+        assert_eq!(kept(name, &content), content, "{name}: LAGGARD_WRITE_SEEDS=1 writes it anew");
         let (trace, outcomes) = imported(&[(name, content)]);
         assert_eq!(outcomes[0].format, format, "{name}");
         assert!(trace.events.len() >= 2 || format == Format::FioIolog, "{name}");

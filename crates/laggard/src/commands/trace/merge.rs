@@ -58,7 +58,7 @@ impl Merge {
                 Some(offset) => tell(format_args!(
                     "{}: clock {:+.1} us off, +-{:.1} us, by {}",
                     path.display(),
-                    -offset.offset_ns as f64 / 1e3,
+                    -(offset.offset_ns as f64) / 1e3,
                     offset.err_ns as f64 / 1e3,
                     output::count(offset.pairs as u64, "request"),
                 )),
