@@ -15,6 +15,12 @@ const LEAST_SHARE: f64 = 0.1;
 /// From this share of linked bytes on, requests that are for none above are taken for somebody else's.
 const MOSTLY_LINKED: f64 = 0.5;
 
+/// A layer that moves less than this share of the next one, and is not linked to it, does not count.
+const LEAST_BYTES_SHARE: f64 = 0.02;
+const LEAST_LINKED: f64 = 0.1;
+/// An object of which less than this share of the largest is asked does not count.
+const LEAST_OBJECT_SHARE: f64 = 1e-4;
+
 /// Whose requests are to count.
 #[derive(Clone, Default)]
 pub enum Choice {
@@ -43,14 +49,57 @@ pub struct Learnt {
 pub fn learn(header: &Header, names: &Names, first: &[Record], choice: Choice) -> Learnt {
     let layers: BTreeSet<Layer> = admits(first).map(|event| event.layer).collect();
     let layers: Vec<Layer> = layers.into_iter().collect();
-    let (mut scope, mut words) = chosen(header, names, first, &layers, choice);
+    let limits = limits(header);
+    let is_auto = matches!(choice, Choice::Auto) && limits.is_empty();
+    let negligible = if is_auto { negligible(header, first, &layers) } else { Vec::new() };
+    let layers: Vec<Layer> = layers.into_iter().filter(|layer| !negligible.contains(layer)).collect();
+    let (mut scope, mut words) = chosen(limits, names, first, &layers, choice);
+    negligible.iter().for_each(|layer| scope.without_layers[*layer as usize] = true);
+    if is_auto && let Some(top) = layers.first() {
+        scope.without_objects = Some((*top, small_objects(first, *top)));
+    }
     scope.only_linked = only_linked(header, first, &layers, scope.clone());
-    let partly: Vec<&str> =
-        layers.iter().filter(|layer| scope.only_linked[**layer as usize]).map(|layer| layer.name()).collect();
+    let named = |layers: &[Layer]| layers.iter().map(|layer| layer.name()).collect::<Vec<_>>().join(", ");
+    let partly: Vec<Layer> =
+        layers.iter().copied().filter(|layer| scope.only_linked[*layer as usize]).collect();
     if !partly.is_empty() {
-        words += &format!("; of {} only what is for a layer above", partly.join(", "));
+        words += &format!("; of {} only what is for a layer above", named(&partly));
+    }
+    if !negligible.is_empty() {
+        words += &format!("; not {}, which moves next to nothing", named(&negligible));
     }
     Learnt { layers, scope, words }
+}
+
+/// Layers at the top that move next to nothing and have nothing to do with what is below: libaio, for one, is not
+/// seen by system calls, but the few reads of the dynamic linker are.
+fn negligible(header: &Header, first: &[Record], layers: &[Layer]) -> Vec<Layer> {
+    let gatherer = tried(header, first, layers, Scope::default());
+    let mut negligible = Vec::new();
+    for pair in layers.windows(2) {
+        let [own, below] = [pair[0], pair[1]].map(|layer| gatherer.linked_bytes(layer));
+        let (bytes, bytes_below) = ((own[0] + own[1]) as f64, (below[0] + below[1]) as f64);
+        let is_linked = below[1] as f64 >= LEAST_LINKED * bytes_below;
+        if is_linked || bytes >= LEAST_BYTES_SHARE * bytes_below {
+            break;
+        }
+        negligible.push(pair[0]);
+    }
+    negligible
+}
+
+/// Objects of which next to nothing is asked, such as a program's own libraries when it starts.
+fn small_objects(first: &[Record], top: Layer) -> HashSet<u32> {
+    let mut bytes: BTreeMap<u32, u64> = BTreeMap::new();
+    for event in admits(first).filter(|event| event.layer == top && event.op.is_data()) {
+        *bytes.entry(event.obj.0).or_default() += event.nbytes;
+    }
+    let most = bytes.values().copied().max().unwrap_or(0) as f64;
+    bytes
+        .into_iter()
+        .filter(|(_, bytes)| (*bytes as f64) < LEAST_OBJECT_SHARE * most)
+        .map(|(object, _)| object)
+        .collect()
 }
 
 fn admits(records: &[Record]) -> impl Iterator<Item = &Event> {
@@ -60,15 +109,18 @@ fn admits(records: &[Record]) -> impl Iterator<Item = &Event> {
     })
 }
 
+/// What the capture was limited to.
+fn limits(header: &Header) -> Vec<&str> {
+    header.sources.iter().flat_map(|source| &source.filters).map(String::as_str).collect()
+}
+
 fn chosen(
-    header: &Header,
+    limits: Vec<&str>,
     names: &Names,
     first: &[Record],
     layers: &[Layer],
     choice: Choice,
 ) -> (Scope, String) {
-    let limits: Vec<&str> =
-        header.sources.iter().flat_map(|source| &source.filters).map(String::as_str).collect();
     match choice {
         Choice::All => (Scope::default(), "all requests".into()),
         Choice::Names(filter, words) => (Scope::of(Some(filter), None), format!("processes called {words}")),
@@ -114,8 +166,20 @@ fn largest(names: &Names, first: &[Record], layers: &[Layer]) -> (Scope, String)
     (Scope::of(Some(filter), Some(processes)), words)
 }
 
-/// Tries the linking on the first records.
+/// Layers of which most can be linked, but not all.
 fn only_linked(header: &Header, first: &[Record], layers: &[Layer], scope: Scope) -> [bool; Layer::COUNT] {
+    let gatherer = tried(header, first, layers, scope);
+    let mut only_linked = [false; Layer::COUNT];
+    for layer in layers.iter().skip(1) {
+        let [loose, linked] = gatherer.linked_bytes(*layer);
+        let share = linked as f64 / ((loose + linked) as f64).max(1.0);
+        only_linked[*layer as usize] = share >= MOSTLY_LINKED && share < 1.0;
+    }
+    only_linked
+}
+
+/// Tries the linking on the first records.
+fn tried(header: &Header, first: &[Record], layers: &[Layer], scope: Scope) -> Gatherer {
     let mut linker = Linker::new(header, layers, scope);
     let mut gatherer = Gatherer::new(0, false);
     for record in first {
@@ -126,11 +190,5 @@ fn only_linked(header: &Header, first: &[Record], layers: &[Layer], scope: Scope
             Record::Object(..) => {}
         }
     }
-    let mut only_linked = [false; Layer::COUNT];
-    for layer in layers.iter().skip(1) {
-        let [loose, linked] = gatherer.linked_bytes(*layer);
-        let share = linked as f64 / ((loose + linked) as f64).max(1.0);
-        only_linked[*layer as usize] = share >= MOSTLY_LINKED && share < 1.0;
-    }
-    only_linked
+    gatherer
 }

@@ -132,7 +132,7 @@ proptest! {
     fn what_is_before_the_first_top_request_does_not_count(drawn in drawn(), before in 1..20u64) {
         let trace = built(&drawn);
         let plain = characterised(&trace);
-        let mut stack = Stack { trace: trace.clone(), ..Stack::new() };
+        let mut stack = Stack { trace: trace.clone(), made: 0 };
         for number in 0..before {
             let ask = Ask::read(Layer::Dev, number * 4096, 4096).on(9);
             let id = stack.ask(ask, number, number + 1);

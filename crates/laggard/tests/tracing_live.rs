@@ -161,7 +161,7 @@ fn interleaved_streams_have_short_runs_and_one_stream_has_a_long_one() {
         let log = format!("--read_iolog={}", text(&log));
         let fio =
             ["fio", "--name=job", "--output-format=terse", &log, "--ioengine=psync", "--replay_no_stall=1"];
-        record(&out, &["--mount", "/var/tmp"], &fio);
+        record(&out, &["--mount", text(folder.path())], &fio);
         let trace = Trace::read(&out);
         let reads =
             trace.requests(Layer::Sys, Op::Read).into_iter().filter(|request| request.nbytes == 65536);

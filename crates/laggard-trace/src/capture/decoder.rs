@@ -296,7 +296,7 @@ mod tests {
         let (queued, issued) = (blocks[0].1, blocks[1].1);
         assert_eq!((queued.device, queued.sectors), (Device { major: 254, minor: 0 }, 128));
         assert_eq!((issued.sector, issued.bytes), (queued.sector, 65536));
-        assert_eq!(queued.rwbs.letters(), b"R");
+        assert_eq!(queued.rwbs.letters(), b"RS");
     }
 
     #[test]

@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::descriptors;
-use super::scope::device_of;
+use super::scope::{Mount, device_of};
 use crate::tracepoints::{Descriptor, Device, Payload, Syscall, Tracepoint};
 
 /// Looks up descriptors when they come or are first used.
 #[derive(Debug)]
 pub struct Files {
     procfs: PathBuf,
-    /// Only files of this file system are of interest.
-    only: Option<Device>,
+    /// Only files of it are of interest.
+    only: Option<Mount>,
     /// Whether a known descriptor is of interest.
     known: HashMap<(u32, i32), bool>,
     /// Devices that files are on, since they were last asked for.
@@ -21,7 +21,7 @@ pub struct Files {
 
 impl Files {
     /// Nothing is known yet.
-    pub fn new(procfs: &Path, only: Option<Device>) -> Files {
+    pub fn new(procfs: &Path, only: Option<Mount>) -> Files {
         Files { procfs: procfs.to_owned(), only, known: HashMap::new(), devices: HashSet::new() }
     }
 
@@ -97,8 +97,8 @@ impl Files {
         let path = self.procfs.join(process.to_string()).join("fd").join(fd.to_string());
         let device = device_of(&path);
         self.devices.extend(device);
-        let fits = |only: Device| device.is_none_or(|device| device == only);
-        self.known.insert((process, fd), self.only.is_none_or(fits));
+        let fits = |only: &Mount| device.is_none_or(|device| only.has(device, &path));
+        self.known.insert((process, fd), self.only.as_ref().is_none_or(fits));
     }
 }
 
@@ -136,7 +136,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("5/fd")).unwrap();
         std::os::unix::fs::symlink("/dev/null", root.path().join("5/fd/3")).unwrap();
-        let other = Device { major: 900, minor: 1 };
+        let device = Device { major: 900, minor: 1 };
+        let other = Mount { folder: "/mnt".into(), device, is_fuse: false, below: None };
         let mut files = Files::new(root.path(), Some(other));
         assert!(files.is_wanted(5, 3));
         assert_eq!(&*files.first_used(5, 3).unwrap().target, "/dev/null");

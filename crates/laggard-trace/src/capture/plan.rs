@@ -130,7 +130,12 @@ mod tests {
         let device = Device { major: 254, minor: 1 };
         let of_device = plan(Scope { device: Some(device), ..Scope::default() });
         assert_eq!(filter(&of_device, "block/block_rq_issue"), "dev == 266338305");
-        let mount = Mount { folder: "/mnt".into(), device: Device { major: 0, minor: 52 }, is_fuse: true };
+        let mount = Mount {
+            folder: "/mnt".into(),
+            device: Device { major: 0, minor: 52 },
+            is_fuse: true,
+            below: None,
+        };
         let of_mount = plan(Scope { mount: Some(mount), ..Scope::default() });
         assert_eq!(filter(&of_mount, "fuse/fuse_request_end"), "connection == 52");
         assert_eq!(filter(&of_mount, "block/block_rq_issue"), "");

@@ -39,6 +39,8 @@ pub struct Mount {
     pub device: Device,
     /// Whether it is served by a FUSE daemon.
     pub is_fuse: bool,
+    /// Where the folder is not the top of its file system: only files below it.
+    pub below: Option<PathBuf>,
 }
 
 /// A process that is there.
@@ -144,7 +146,15 @@ impl Mount {
             CaptureError::Input(format!("{}: is no folder of a mounted file system", folder.display()))
         })?;
         let is_fuse = rustix::fs::statfs(folder).map_err(failed)?.f_type == FUSE;
-        Ok(Mount { folder: folder.to_owned(), device, is_fuse })
+        let is_top = device_of(&folder.join("..")) != Some(device) || folder == Path::new("/");
+        let below = if is_top { None } else { std::fs::canonicalize(folder).ok() };
+        Ok(Mount { folder: folder.to_owned(), device, is_fuse, below })
+    }
+
+    /// Whether a file that a process has open is of it; the path is that of its link in /proc.
+    pub fn has(&self, device: Device, link: &Path) -> bool {
+        let is_below = |folder: &Path| std::fs::read_link(link).is_ok_and(|file| file.starts_with(folder));
+        device == self.device && self.below.as_deref().is_none_or(is_below)
     }
 }
 
@@ -223,10 +233,14 @@ mod tests {
         scope.servers = vec![Regex::new("^glusterfsd$").unwrap()];
         assert_eq!(names(&scope, root.path()), ["fio", "glusterfsd"]);
         let device = Device { major: 0, minor: 52 };
-        scope.mount = Some(Mount { folder: "/mnt".into(), device, is_fuse: true });
+        scope.mount = Some(Mount { folder: "/mnt".into(), device, is_fuse: true, below: None });
         assert_eq!(names(&scope, root.path()), ["fio", "glusterfs", "glusterfsd"]);
-        scope.mount =
-            Some(Mount { folder: "/mnt".into(), device: Device { major: 0, minor: 53 }, is_fuse: true });
+        scope.mount = Some(Mount {
+            folder: "/mnt".into(),
+            device: Device { major: 0, minor: 53 },
+            is_fuse: true,
+            below: None,
+        });
         assert_eq!(names(&scope, root.path()), ["fio", "glusterfsd"]);
         scope.processes = vec![6];
         assert_eq!(scope.now(root.path()).unwrap_err().to_string(), "there is no process 6");
@@ -253,6 +267,11 @@ mod tests {
         assert_eq!(device_of(&file), Some(mount.device));
         assert_ne!(device_of(Path::new("/proc/self")), Some(mount.device));
         assert!(!mount.is_fuse && Mount::of(&folder.path().join("absent")).is_err());
+        let (inside, outside) = (folder.path().join("link"), folder.path().join("other"));
+        std::os::unix::fs::symlink(&file, &inside).unwrap();
+        std::os::unix::fs::symlink("/x", &outside).unwrap();
+        assert!(mount.has(mount.device, &inside) && !mount.has(mount.device, &outside));
+        assert_eq!(Mount::of(Path::new("/")).unwrap().below, None);
     }
 
     #[test]

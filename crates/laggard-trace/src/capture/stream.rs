@@ -40,7 +40,7 @@ impl Stream {
             decoder: Decoder::default(),
             scope: scope.clone(),
             tasks: Tasks::new(procfs),
-            files: Files::new(procfs, scope.mount.as_ref().map(|mount| mount.device)),
+            files: Files::new(procfs, scope.mount.clone()),
             sieve: Sieve::new(sysfs, std::process::id(), starter, scope.is_chosen()),
             batch: vec![],
             daemons: HashSet::new(),
@@ -133,6 +133,8 @@ impl Stream {
     fn is_on_wanted_file(&mut self, tracepoint: &Tracepoint, each: &mut impl FnMut(Tracepoint)) -> bool {
         let Some(process) = tracepoint.tgid else { return true };
         match &tracepoint.payload {
+            // Daemons watch over their own health that way; it is nobody's request.
+            Payload::AioSubmit { .. } | Payload::AioReturn { .. } if self.daemons.contains(&process) => false,
             Payload::Enter { call: Syscall::Close, args, .. } => {
                 self.files.closed(process, args[0] as i32);
                 true

@@ -79,6 +79,7 @@ pub struct Footprint {
     objects: WordMap<u32, Extents>,
     gap: u64,
     bytes: u64,
+    requests: u64,
     since_check: u32,
     is_coarse: bool,
 }
@@ -88,6 +89,8 @@ pub struct Footprint {
 pub struct Streams {
     /// How many there are.
     pub count: u64,
+    /// How many of them are at least sixteen mean requests long.
+    pub long: u64,
     /// Their mean length in bytes.
     pub avg_bytes: f64,
     /// The longest.
@@ -111,6 +114,7 @@ impl Footprint {
         let gap = self.gap;
         self.objects.entry(object).or_insert_with(|| Extents::new(gap)).add(offset, nbytes);
         self.bytes = self.bytes.saturating_add(nbytes);
+        self.requests += 1;
         self.since_check += 1;
         if self.since_check == 1 << 16 {
             self.since_check = 0;
@@ -131,8 +135,10 @@ impl Footprint {
     /// The streams.
     pub fn streams(self) -> Streams {
         let mut told = Streams { is_coarse: self.is_coarse, ..Streams::default() };
+        let long_bytes = 16.0 * self.bytes as f64 / (self.requests as f64).max(1.0);
         for (from, to) in self.objects.into_values().flat_map(Extents::streams) {
             told.count += 1;
+            told.long += u64::from((to - from) as f64 >= long_bytes);
             told.unique_bytes = told.unique_bytes.saturating_add(to - from);
             told.max_bytes = told.max_bytes.max(to - from);
         }

@@ -48,9 +48,9 @@ pub struct Link {
     pub parent_bytes: u64,
     /// When the parent was admitted.
     pub parent_admit_ns: u64,
-    /// How many children it has by now.
+    /// How many children that read or write it has in the child's layer by now.
     pub parent_children: u32,
-    /// Whether this is its first child.
+    /// Whether this is the first of them.
     pub is_parents_first: bool,
     /// Whether this is the child's first parent.
     pub is_childs_first: bool,
@@ -210,11 +210,15 @@ impl Linker {
         observer: &mut impl Observer,
     ) {
         let mut parent_children = found.parent_children;
+        let Some((layer, op)) = self.table.get(child).map(|child| (child.request.layer, child.request.op))
+        else {
+            return;
+        };
         if let Parent::Open { slot, .. } = found.parent
             && let Some(parent) = self.table.get(slot)
         {
-            parent.child_began(now_ns, found.bytes);
-            parent_children = parent.children;
+            parent.child_began(now_ns, found.bytes, layer, op.is_data());
+            parent_children = u32::from(parent.data_children[layer as usize]);
             if !parent.is_issue_seen {
                 parent.request.t[Kind::Issue as usize].get_or_insert(now_ns);
                 if !parent.is_below {

@@ -68,6 +68,8 @@ pub struct Open {
     pub root: Slot,
     /// Requests of lower layers that are for it.
     pub children: u32,
+    /// Of them, those that read or write, by layer.
+    pub data_children: [u16; Layer::COUNT],
     /// Those of them that are open.
     pub children_open: u32,
     /// Their bytes.
@@ -94,8 +96,10 @@ impl Open {
         Some(self.request.latency_ns()?.saturating_sub(self.covered_ns))
     }
 
-    /// A child began.
-    pub fn child_began(&mut self, now_ns: u64, bytes: u64) {
+    /// A child of that layer began.
+    pub fn child_began(&mut self, now_ns: u64, bytes: u64, layer: Layer, is_data: bool) {
+        let count = &mut self.data_children[layer as usize];
+        *count = count.saturating_add(u16::from(is_data));
         if self.children_open == 0 {
             self.covered_since_ns = now_ns;
         }
@@ -162,6 +166,7 @@ impl Table {
             parent,
             root: root.unwrap_or(slot),
             children: 0,
+            data_children: [0; Layer::COUNT],
             children_open: 0,
             child_bytes: 0,
             covered_ns: 0,

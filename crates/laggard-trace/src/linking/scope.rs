@@ -16,6 +16,10 @@ pub struct Scope {
     /// By number of the name.
     chosen: Vec<bool>,
     processes: Option<HashSet<u32>>,
+    /// Layers that do not count at all.
+    pub without_layers: [bool; Layer::COUNT],
+    /// Objects that do not count, of one layer.
+    pub without_objects: Option<(Layer, HashSet<u32>)>,
     /// Layers of which only requests count that are for a request of a layer above.
     pub only_linked: [bool; Layer::COUNT],
 }
@@ -43,7 +47,15 @@ impl Scope {
 
     /// Whether a request counts that begins with this event and is for none above.
     pub fn has(&self, event: &Event) -> bool {
-        !self.only_linked[event.layer as usize] && (is_ours_anyway(event) || self.has_process(event))
+        !self.only_linked[event.layer as usize]
+            && !self.without_layers[event.layer as usize]
+            && (is_ours_anyway(event) || self.has_process(event))
+            && !self.is_left_out(event)
+    }
+
+    fn is_left_out(&self, event: &Event) -> bool {
+        let left_out = self.without_objects.as_ref();
+        left_out.is_some_and(|(layer, objects)| *layer == event.layer && objects.contains(&event.obj.0))
     }
 
     fn has_process(&self, event: &Event) -> bool {

@@ -60,6 +60,7 @@ fn has_long_streams(layer: &LayerFigures) -> bool {
 
 /// Buffered writes of less than a mebibyte.
 fn is_small_writes_at_server(all: &Characteristics, layer: &LayerFigures) -> bool {
-    let is_small = all.above(layer.layer).is_some_and(|above| above.load.size_bytes.avg < 1_048_576.0);
-    matches!(layer.layer, Layer::Pfss | Layer::Ssys) && is_small
+    let client = all.boundary_above(layer.layer).map(|one| one.upper).filter(|upper| *upper <= Layer::Fuse);
+    let size = client.and_then(|client| all.layer(client)).map(|client| client.load.size_bytes.avg);
+    matches!(layer.layer, Layer::Pfss | Layer::Ssys) && size.is_some_and(|size| size < 1_048_576.0)
 }

@@ -82,7 +82,7 @@ impl Ask {
 #[derive(Default)]
 pub struct Stack {
     pub trace: Trace,
-    made: u64,
+    pub made: u64,
 }
 
 impl Stack {

@@ -70,7 +70,7 @@ fn blame(case: &Case, layer: Layer, from: f64, cause: &str, fixes: &[&str]) -> O
         .see(layer, "time of its own", own, percent(own), "", own > 0.3)
         .see(
             layer,
-            "a request takes",
+            "time of a request",
             figures.load.latency_ns.avg,
             format!(
                 "{} for {}",

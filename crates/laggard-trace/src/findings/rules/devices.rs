@@ -198,10 +198,13 @@ pub fn errors(case: &Case) -> Option<Draft> {
         .map_or(("", 0, 0), |(op, errno, times)| (op.as_str(), *errno, *times));
     let number = errors.failed + errors.requeued;
     let share = number as f64 / layer.load.requests.max(1) as f64;
-    let what = if errors.failed > 0 {
-        format!(", most of them {op} with error {errno}")
+    let (what, cause) = if errors.failed > 0 {
+        let what = format!("failed or went back to the queue, most of them {op} with error {errno}");
+        (what, format!("errors of the medium or on the way to it ({times} x {op}, error {errno})"))
     } else {
-        " back to the queue".into()
+        let cause =
+            "the device or its driver could not take them at once: a full queue, or a path in trouble";
+        ("went back to the queue".to_owned(), cause.to_owned())
     };
     let signs = Signs::default()
         .see(
@@ -223,9 +226,9 @@ pub fn errors(case: &Case) -> Option<Draft> {
     Some(Draft {
         layer: layer.layer,
         upper: Some(layer.layer),
-        says: format!("{} of {} failed or went back{what}", number, count(layer.load.requests, "request")),
+        says: format!("{} of {} {what}", number, count(layer.load.requests, "request")),
         signs,
-        cause: format!("errors of the medium or on the way to it ({times} x {op}, error {errno})"),
+        cause,
         unless: "programs that expect these errors, such as probes".into(),
         fixes: vec![
             "the kernel log and the server's log at that time".into(),

@@ -38,7 +38,7 @@ pub fn with_every_request(case: &Case) -> Option<Draft> {
             "few",
             share > 0.5,
         )
-        .see(fuse.layer, "one takes", load.latency_ns.avg, nanoseconds(load.latency_ns.avg), "", true);
+        .see(fuse.layer, "time of one", load.latency_ns.avg, nanoseconds(load.latency_ns.avg), "", true);
     Some(Draft {
         layer: fuse.layer,
         upper: case.all.above(fuse.layer).map(|above| above.layer),

@@ -13,7 +13,7 @@ pub fn interleaved(case: &Case) -> Option<Draft> {
     let layer = layers.iter().filter_map(|layer| case.layer(*layer)).find(|layer| is_interleaved(layer))?;
     let (runs, streams) = (&layer.runs, layer.streams());
     // Streams that are apart can be counted; those that touch show in how long the runs are.
-    let apart = if streams.count > 1 { streams.count as f64 } else { f64::INFINITY };
+    let apart = if streams.long > 1 { streams.long as f64 } else { f64::INFINITY };
     let interleave = runs.interleave.unwrap_or(f64::INFINITY).min(apart).min(runs.requests as f64);
     let (seconds, formula) = interleaving_cost(case, layer);
     let above = case.all.above(layer.layer).unwrap_or(layer);
@@ -59,13 +59,13 @@ pub fn interleaved(case: &Case) -> Option<Draft> {
             "streams of {} are taken in runs of {}, as if {} streams took turns",
             bytes(streams.avg_bytes),
             bytes(runs.avg_bytes),
-            plain(interleave.round())
+            interleave.round()
         ),
         signs,
         cause: format!(
             "about {} sequential streams are interleaved ({several} threads above); prefetching and \
                 scheduling below see no sequence",
-            plain(interleave.round())
+            interleave.round()
         ),
         unless: "requests that continue none of the last 64 streams: that is random access, not \
             interleaving"

@@ -16,26 +16,28 @@ pub fn unbuffered(case: &Case) -> Option<Draft> {
     let writes = client.op(OpClass::Write)?;
     let early = boundary.early_ack_share?;
     let asked = top.op(OpClass::Write)?.size_bytes.avg;
-    let is_idle = server.load.idle_share > 0.5 && server.load.concurrency.avg < 0.5;
+    // Syncs and others' requests do not tell whether writes keep it busy.
+    let served = server.op(OpClass::Write)?;
+    let is_idle = served.idle_share > 0.5 && served.concurrency.avg < 0.5;
     if !is_idle || top.load.concurrency.avg < 0.8 || early > 0.1 || asked >= MEBIBYTE || writes.requests < 32
     {
         return None;
     }
-    let seconds = (writes.busy_seconds - server.load.busy_seconds).max(0.0);
+    let seconds = (writes.busy_seconds - served.busy_seconds).max(0.0);
     let signs = Signs::default()
         .see(
             server.layer,
-            "idle",
-            server.load.idle_share,
-            percent(server.load.idle_share),
+            "idle of writes",
+            served.idle_share,
+            percent(served.idle_share),
             "at most 50 %",
             true,
         )
         .see(
             server.layer,
             "concurrency",
-            server.load.concurrency.avg,
-            plain(server.load.concurrency.avg),
+            served.concurrency.avg,
+            plain(served.concurrency.avg),
             "at least 0.5",
             true,
         )
@@ -43,15 +45,15 @@ pub fn unbuffered(case: &Case) -> Option<Draft> {
         .see(client.layer, "writes acknowledged early", early, percent(early), "at least 50 %", true)
         .see(
             client.layer,
-            "a write takes",
+            "time of a write",
             writes.latency_ns.avg,
             format!(
                 "{}, of which the server works {}",
                 nanoseconds(writes.latency_ns.avg),
-                nanoseconds(server.load.latency_ns.avg)
+                nanoseconds(served.latency_ns.avg)
             ),
             "about what copying takes",
-            writes.latency_ns.avg > 2.0 * server.load.latency_ns.avg,
+            writes.latency_ns.avg > 2.0 * served.latency_ns.avg,
         );
     Some(Draft {
         layer: boundary.upper,
@@ -59,7 +61,7 @@ pub fn unbuffered(case: &Case) -> Option<Draft> {
         says: format!(
             "each write of {} waits for the server, which is idle {} of the time",
             bytes(asked),
-            percent(server.load.idle_share)
+            percent(served.idle_share)
         ),
         signs,
         cause: "the client of the file system does not buffer writes: each blocks until the server has it"
@@ -77,7 +79,7 @@ pub fn unbuffered(case: &Case) -> Option<Draft> {
             seconds,
             formula: format!(
                 "time with a write open at {} {:.2} s - time the server works {:.2} s",
-                client.layer, writes.busy_seconds, server.load.busy_seconds
+                client.layer, writes.busy_seconds, served.busy_seconds
             ),
         },
         events: case.events_of_both(client.layer, server.layer),
@@ -114,7 +116,7 @@ pub fn sync_storm(case: &Case) -> Option<Draft> {
         )
         .see(
             layer.layer,
-            "a sync takes",
+            "time of a sync",
             syncs.latency_ns.avg,
             nanoseconds(syncs.latency_ns.avg),
             "",
