@@ -109,13 +109,8 @@ fn version(file: &[u8]) -> Result<u32, ReadError> {
     let text = &text[..text.iter().position(|&byte| byte == 0).unwrap_or(text.len())];
     let parsed = std::str::from_utf8(text).ok().and_then(|text| {
         let (major, minor) = text.split_once('.')?;
-        Some(
-            major
-                .parse::<u32>()
-                .ok()?
-                .checked_mul(100)?
-                .checked_add(minor.parse::<u32>().ok().filter(|m| *m < 100)?)?,
-        )
+        let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+        if minor < 100 { major.checked_mul(100)?.checked_add(minor) } else { None }
     });
     match parsed {
         Some(version) if version >= 310 => Ok(version),

@@ -11,7 +11,8 @@ use crate::tracepoints::{Syscall, Tracepoint};
 pub(super) fn enter(state: &mut State, point: &Tracepoint, call: Syscall, draft: Event) -> Option<Event> {
     let task = state.tasks.get(point.tid)?;
     let is_file_work = is_positional(call) || draft.op == Op::Sync;
-    if task.role == Role::Daemon && is_file_work {
+    // Syncs alone do not make a server: daemons that manage others keep files of their own.
+    if task.role == Role::Daemon && is_positional(call) {
         task.role = Role::Server;
     }
     match task.role {

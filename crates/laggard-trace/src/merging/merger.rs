@@ -33,8 +33,8 @@ pub fn merge<R: Read, W: Write>(
         .collect();
     let mut names = Names { objects: 0, comms: Interner::new(u32::from(u16::MAX)) };
     let mut order = BinaryHeap::new();
-    for place in 0..inputs.len() {
-        let head = inputs[place].advance(&mut names, &mut writer)?;
+    for (place, input) in inputs.iter_mut().enumerate() {
+        let head = input.advance(&mut names, &mut writer)?;
         order.extend(head.map(|time| Reverse((time, place))));
     }
     while let Some(Reverse((_, place))) = order.pop() {

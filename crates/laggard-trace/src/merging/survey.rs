@@ -5,7 +5,7 @@ use std::io::Read;
 
 use crate::hashing::WordMap;
 use crate::ltr::Reader;
-use crate::model::{Kind, Layer, Op, Record, RequestId};
+use crate::model::{Event, Kind, Layer, Op, Record, RequestId};
 
 /// What a request asks for: the same on both ends of a connection.
 pub(super) type Asked = (Op, i64, u64);
@@ -33,10 +33,8 @@ pub fn survey<R: Read>(reader: &mut Reader<R>) -> Survey {
     for record in reader.by_ref() {
         let Record::Event(event) = record else { continue };
         match event.kind {
-            Kind::Admit if is_telling(event.layer) && event.op.is_data() && event.offset >= 0 => {
-                if open.len() < MOST_KEPT {
-                    open.insert(event.req.0, ((event.op, event.offset, event.nbytes), event.ts_ns));
-                }
+            Kind::Admit if is_wanted(&event) && open.len() < MOST_KEPT => {
+                open.insert(event.req.0, ((event.op, event.offset, event.nbytes), event.ts_ns));
             }
             Kind::Callback => {
                 let Some((asked, begin)) = take(&mut open, event.req) else { continue };
@@ -57,8 +55,11 @@ fn take(open: &mut WordMap<u64, (Asked, u64)>, req: RequestId) -> Option<(Asked,
     open.remove(&req.0)
 }
 
-fn is_telling(layer: Layer) -> bool {
-    matches!(layer, Layer::Sys | Layer::Fuse | Layer::Pfsc | Layer::Pfss | Layer::Ssys)
+/// Whether another host may have seen it, and it has a place to be known by.
+fn is_wanted(event: &Event) -> bool {
+    let is_telling =
+        matches!(event.layer, Layer::Sys | Layer::Fuse | Layer::Pfsc | Layer::Pfss | Layer::Ssys);
+    is_telling && event.op.is_data() && event.offset >= 0
 }
 
 impl Survey {
