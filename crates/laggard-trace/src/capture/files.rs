@@ -97,7 +97,8 @@ impl Files {
         let path = self.procfs.join(process.to_string()).join("fd").join(fd.to_string());
         let device = device_of(&path);
         self.devices.extend(device);
-        let fits = |only: &Mount| device.is_none_or(|device| only.has(device, &path));
+        // One that is gone already may be of anything.
+        let fits = |only: &Mount| device.is_some_and(|device| only.has(device, &path));
         self.known.insert((process, fd), self.only.as_ref().is_none_or(fits));
     }
 }

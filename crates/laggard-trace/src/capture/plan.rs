@@ -68,6 +68,7 @@ impl Plan {
         words.extend(scope.cgroup.as_ref().map(|group| format!("cgroup {}", group.display())));
         words.extend(scope.has_command.then(|| "a command".to_owned()));
         words.extend(scope.servers.iter().map(|pattern| format!("server {pattern}")));
+        words.extend(scope.server_processes.iter().map(|number| format!("server {number}")));
         words.extend(scope.mount.as_ref().map(|mount| format!("mount {}", mount.folder.display())));
         words.extend(scope.device.map(|device| format!("device {}:{}", device.major, device.minor)));
         words

@@ -24,6 +24,8 @@ pub struct Scope {
     pub has_command: bool,
     /// Servers of a parallel file system, by name; they are taken too.
     pub servers: Vec<Regex>,
+    /// The same by number.
+    pub server_processes: Vec<u32>,
     /// Only files of this file system, and the device or FUSE connection under it.
     pub mount: Option<Mount>,
     /// Only this block device.
@@ -60,11 +62,15 @@ impl Scope {
 
     /// Whether a process is taken for its name.
     pub fn fits_name(&self, comm: &str) -> bool {
-        self.comm.as_ref().is_some_and(|pattern| pattern.is_match(comm)) || self.is_server(comm)
+        self.comm.as_ref().is_some_and(|pattern| pattern.is_match(comm)) || self.is_server_name(comm)
     }
 
     /// Whether a process is a server.
-    pub fn is_server(&self, comm: &str) -> bool {
+    pub fn is_server(&self, process: &Process) -> bool {
+        self.server_processes.contains(&process.number) || self.is_server_name(&process.comm)
+    }
+
+    fn is_server_name(&self, comm: &str) -> bool {
         self.servers.iter().any(|pattern| pattern.is_match(comm))
     }
 
@@ -73,14 +79,15 @@ impl Scope {
         let mut found = vec![];
         let members = self.members()?;
         for process in processes(procfs) {
-            let is_named = self.fits_name(&process.comm);
+            let is_named = self.fits_name(&process.comm) || self.is_server(&process);
             let is_listed = self.processes.contains(&process.number) || members.contains(&process.number);
             let is_daemon = self.is_chosen() && self.is_daemon(procfs, process.number);
             if is_named || is_listed || is_daemon {
                 found.push(process);
             }
         }
-        match self.processes.iter().find(|number| !found.iter().any(|process| process.number == **number)) {
+        let mut named = self.processes.iter().chain(&self.server_processes);
+        match named.find(|number| !found.iter().any(|process| process.number == **number)) {
             Some(absent) => Err(CaptureError::Input(format!("there is no process {absent}"))),
             None => Ok(found),
         }
@@ -232,6 +239,8 @@ mod tests {
         assert_eq!(names(&scope, root.path()), ["fio"]);
         scope.servers = vec![Regex::new("^glusterfsd$").unwrap()];
         assert_eq!(names(&scope, root.path()), ["fio", "glusterfsd"]);
+        let by_number = Scope { servers: vec![], server_processes: vec![9], ..scope.clone() };
+        assert_eq!(names(&by_number, root.path()), ["fio", "glusterfsd"]);
         let device = Device { major: 0, minor: 52 };
         scope.mount = Some(Mount { folder: "/mnt".into(), device, is_fuse: true, below: None });
         assert_eq!(names(&scope, root.path()), ["fio", "glusterfs", "glusterfsd"]);

@@ -73,7 +73,7 @@ impl Stream {
     pub fn choose(&mut self, process: &Process, now_ns: u64, each: &mut impl FnMut(Tracepoint)) -> bool {
         let is_new = self.sieve.choose(process.number);
         if is_new || !self.scope.is_chosen() {
-            self.daemons.extend(self.scope.is_server(&process.comm).then_some(process.number));
+            self.daemons.extend(self.scope.is_server(process).then_some(process.number));
             for descriptor in self.files.snapshot(process.number) {
                 each(self.tasks.opened(process.number, now_ns, descriptor));
             }

@@ -25,7 +25,7 @@ use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
 
 /// How often the kernel's buffers are emptied.
-const EVERY: Span = Span::from_millis(50);
+const EVERY: Span = Span::from_millis(10);
 
 /// Record the requests of this host as they cross its layers.
 ///
@@ -72,15 +72,22 @@ pub struct Record {
     /// Read the kernel's text instead of its pages, as is done where pages cannot be read.
     #[arg(long, hide = true)]
     text: bool,
-    /// Servers of the file system on this host, by name; they are recorded too.
-    #[arg(long, value_name = "comm=NAME", value_parser = server)]
-    server: Vec<String>,
+    /// Servers of the file system on this host, comm=NAME or pid=PID; they are recorded too.
+    #[arg(long, value_name = "SERVER", value_parser = server)]
+    server: Vec<Server>,
     /// Say nothing but errors.
     #[arg(long, short)]
     quiet: bool,
     /// A command to record, and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
+}
+
+/// A server, as it was named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Server {
+    Comm(String),
+    Process(u32),
 }
 
 /// Undoes what a killed recorder has made.
@@ -158,20 +165,33 @@ impl Record {
 
     fn scope(&self) -> Result<Scope, CaptureError> {
         let exact = |name: &String| Regex::new(&format!("^{}$", regex::escape(name)));
-        let servers: Result<Vec<Regex>, regex::Error> = self.server.iter().map(exact).collect();
+        let servers: Result<Vec<Regex>, regex::Error> = self.server_names().iter().map(exact).collect();
+        let processes = self.server.iter().filter_map(|server| match server {
+            Server::Process(number) => Some(*number),
+            Server::Comm(_) => None,
+        });
         Ok(Scope {
             processes: self.pid.clone(),
             comm: self.comm.clone(),
             cgroup: self.cgroup.as_deref().map(control_group),
             has_command: !self.command.is_empty(),
             servers: servers.map_err(|error| CaptureError::Input(format!("--server: {error}")))?,
+            server_processes: processes.collect(),
             mount: self.mount.as_deref().map(Mount::of).transpose()?,
             device: self.dev.as_deref().map(|name| scope::device(name, Path::new("/sys"))).transpose()?,
         })
     }
 
     fn roles(&self) -> Roles {
-        Roles { servers: self.server.clone(), ..Roles::default() }
+        Roles { servers: self.server_names(), ..Roles::default() }
+    }
+
+    fn server_names(&self) -> Vec<String> {
+        let name = |server: &Server| match server {
+            Server::Comm(name) => Some(name.clone()),
+            Server::Process(_) => None,
+        };
+        self.server.iter().filter_map(name).collect()
     }
 
     fn tell(&self, summary: &Summary, bytes: u64) {
@@ -217,9 +237,13 @@ fn control_group(path: &Path) -> PathBuf {
     if path.join("cgroup.procs").exists() { path.to_owned() } else { Path::new("/sys/fs/cgroup").join(path) }
 }
 
-fn server(text: &str) -> Result<String, String> {
-    let name = text.strip_prefix("comm=").filter(|name| !name.is_empty());
-    name.map(str::to_owned).ok_or_else(|| format!("{text:?}: write it like comm=glusterfsd"))
+fn server(text: &str) -> Result<Server, String> {
+    let wrong = || format!("{text:?}: write it like comm=glusterfsd or pid=4711");
+    match text.split_once('=') {
+        Some(("comm", name)) if !name.is_empty() => Ok(Server::Comm(name.to_owned())),
+        Some(("pid", number)) => number.parse().map(Server::Process).map_err(|_| wrong()),
+        _ => Err(wrong()),
+    }
 }
 
 /// What the machine lacks has an exit status of its own.
@@ -227,5 +251,17 @@ pub fn explained(error: CaptureError) -> anyhow::Error {
     match error {
         CaptureError::Lacking(text) => Lacking(text).into(),
         other => anyhow!(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_named_by_name_or_number() {
+        assert_eq!(server("comm=glusterfsd"), Ok(Server::Comm("glusterfsd".into())));
+        assert_eq!(server("pid=7"), Ok(Server::Process(7)));
+        assert!(server("glusterfsd").is_err() && server("pid=x").is_err() && server("comm=").is_err());
     }
 }
