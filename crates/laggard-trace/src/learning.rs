@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use crate::characteristics::Gatherer;
-use crate::linking::{Linker, NameFilter, Scope};
+use crate::hashing::WordMap;
+use crate::linking::{Linker, NameFilter, Scope, Without};
 use crate::model::{Event, Header, Kind, Layer, Names, Record};
 
 /// Records that are looked at before the analysis begins.
@@ -19,7 +20,11 @@ const MOSTLY_LINKED: f64 = 0.5;
 const LEAST_BYTES_SHARE: f64 = 0.02;
 const LEAST_LINKED: f64 = 0.1;
 /// An object of which less than this share of the largest is asked does not count.
-const LEAST_OBJECT_SHARE: f64 = 1e-4;
+const LEAST_OBJECT_SHARE: f64 = 0.02;
+/// As long as such objects are not more than this share of all.
+const SMALL_OBJECTS: f64 = 0.05;
+/// What comes before the first request that matters is left out if it took less than this share of the time.
+const STARTING: f64 = 0.25;
 
 /// Whose requests are to count.
 #[derive(Clone, Default)]
@@ -50,13 +55,15 @@ pub fn learn(header: &Header, names: &Names, first: &[Record], choice: Choice) -
     let layers: BTreeSet<Layer> = admits(first).map(|event| event.layer).collect();
     let layers: Vec<Layer> = layers.into_iter().collect();
     let limits = limits(header);
-    let is_auto = matches!(choice, Choice::Auto) && limits.is_empty();
+    let is_auto = matches!(choice, Choice::Auto);
     let negligible = if is_auto { negligible(header, first, &layers) } else { Vec::new() };
     let layers: Vec<Layer> = layers.into_iter().filter(|layer| !negligible.contains(layer)).collect();
     let (mut scope, mut words) = chosen(limits, names, first, &layers, choice);
     negligible.iter().for_each(|layer| scope.without_layers[*layer as usize] = true);
     if is_auto && let Some(top) = layers.first() {
-        scope.without_objects = Some((*top, small_objects(first, *top)));
+        let objects = small_objects(first, *top);
+        let before_ns = begin(header, first, *top, &objects);
+        scope.without = Some(Without { top: *top, objects, before_ns });
     }
     scope.only_linked = only_linked(header, first, &layers, scope.clone());
     let named = |layers: &[Layer]| layers.iter().map(|layer| layer.name()).collect::<Vec<_>>().join(", ");
@@ -95,11 +102,13 @@ fn small_objects(first: &[Record], top: Layer) -> HashSet<u32> {
         *bytes.entry(event.obj.0).or_default() += event.nbytes;
     }
     let most = bytes.values().copied().max().unwrap_or(0) as f64;
-    bytes
-        .into_iter()
-        .filter(|(_, bytes)| (*bytes as f64) < LEAST_OBJECT_SHARE * most)
-        .map(|(object, _)| object)
-        .collect()
+    let all: u64 = bytes.values().sum();
+    let small = |bytes: &u64| (*bytes as f64) < LEAST_OBJECT_SHARE * most;
+    let of_small: u64 = bytes.values().copied().filter(small).sum();
+    if of_small as f64 > SMALL_OBJECTS * all as f64 {
+        return HashSet::new();
+    }
+    bytes.into_iter().filter(|(_, bytes)| small(bytes)).map(|(object, _)| object).collect()
 }
 
 fn admits(records: &[Record]) -> impl Iterator<Item = &Event> {
@@ -107,6 +116,33 @@ fn admits(records: &[Record]) -> impl Iterator<Item = &Event> {
         Record::Event(event) if event.kind == Kind::Admit => Some(event),
         _ => None,
     })
+}
+
+/// When the first request for the bytes of an object that matters begins: until then a program starts up, opens
+/// files, reads its settings. 0 where that took its time: then it is part of the matter.
+fn begin(header: &Header, first: &[Record], top: Layer, small: &HashSet<u32>) -> u64 {
+    let matters = |event: &&Event| event.layer == top && event.op.is_data() && !small.contains(&event.obj.0);
+    let (count, bytes) =
+        admits(first).filter(matters).fold((0, 0), |(count, bytes), event| (count + 1, bytes + event.nbytes));
+    // A few bytes of a file's head are no begin.
+    let is_usual = |event: &&Event| event.nbytes * 10 * count >= bytes;
+    let Some(begin) = admits(first).filter(matters).find(is_usual) else { return 0 };
+    let (mut open, mut took_ns): (WordMap<u64, u64>, [u64; 2]) = (WordMap::default(), [0; 2]);
+    for record in first {
+        let Record::Event(event) = record else { continue };
+        match event.kind {
+            Kind::Admit if event.layer == top => _ = open.insert(event.req.0, event.ts_ns),
+            Kind::Callback => {
+                let admit_ns = open.remove(&event.req.0);
+                let side = usize::from(admit_ns.is_some_and(|admit_ns| admit_ns >= begin.ts_ns));
+                took_ns[side] += admit_ns.map_or(0, |admit_ns| event.ts_ns.saturating_sub(admit_ns));
+            }
+            _ => {}
+        }
+    }
+    let is_short = (took_ns[0] as f64) < STARTING * (took_ns[0] + took_ns[1]) as f64;
+    let offset_ns = header.hosts.get(usize::from(begin.host.0)).map_or(0, |host| host.offset_ns);
+    if is_short { begin.ts_ns.saturating_add_signed(offset_ns) } else { 0 }
 }
 
 /// What the capture was limited to.
@@ -173,7 +209,7 @@ fn only_linked(header: &Header, first: &[Record], layers: &[Layer], scope: Scope
     for layer in layers.iter().skip(1) {
         let [loose, linked] = gatherer.linked_bytes(*layer);
         let share = linked as f64 / ((loose + linked) as f64).max(1.0);
-        only_linked[*layer as usize] = share >= MOSTLY_LINKED && share < 1.0;
+        only_linked[*layer as usize] = (MOSTLY_LINKED..1.0).contains(&share);
     }
     only_linked
 }

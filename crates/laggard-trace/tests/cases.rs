@@ -163,3 +163,44 @@ fn a_write_of_4_mib_is_cut_into_32() {
     assert_eq!(all.boundary_below(Layer::Sys).unwrap().split, 32.0);
     assert!(found(&all).of("T05").unwrap().cause.contains("FUSE max_write"));
 }
+
+/// A recording of our own, made by `fixtures/record` with `laggard trace record`.
+fn fixture(name: &str) -> Characteristics {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format!("{name}.ltr"));
+    let file = std::fs::File::open(path).unwrap();
+    characterise(&mut Reader::open(file).unwrap(), &Options::default())
+}
+
+#[test]
+fn recordings_of_posix_aio_tell_one_descriptor_from_sixteen() {
+    is_case_one(&fixture("posixaio"));
+    for name in ["posixaio-16-files", "libaio"] {
+        let findings = found(&fixture(name));
+        assert!(findings.of("T01").is_none() && findings.of("T08").is_none(), "{name}");
+    }
+}
+
+#[test]
+fn recordings_of_streams_tell_eight_from_one() {
+    let eight = fixture("streams-8");
+    let sys = eight.layer(Layer::Sys).unwrap();
+    let expected = 65_536.0 / (1.0 - 1.0 / 8.0);
+    assert!((sys.runs.avg_bytes / expected - 1.0).abs() < 0.1, "{}", sys.runs.avg_bytes);
+    assert!((5.0..=12.0).contains(&sys.runs.interleave.unwrap()), "{:?}", sys.runs.interleave);
+    assert!(found(&eight).of("T02").is_some());
+    assert!(found(&fixture("streams-1")).of("T02").is_none());
+}
+
+#[test]
+fn recordings_of_a_real_glusterfs_tell_whether_it_buffers_writes() {
+    let (off, on) = (fixture("gluster-write-behind-off"), fixture("gluster-write-behind-on"));
+    let early = |all: &Characteristics| all.boundary_above(Layer::Pfss).unwrap().early_ack_share.unwrap();
+    assert!(early(&off) <= 0.02 && early(&on) >= 0.9, "{} {}", early(&off), early(&on));
+    let top = off.top().unwrap();
+    assert!(found(&off).of("T03").is_some(), "{:?} {:?} {:?}", top.load, top.objects, off.quality);
+    assert!(found(&on).of("T03").is_none());
+    assert!(found(&off).of("T04").is_some());
+    let large = fixture("gluster-large-writes");
+    assert_eq!(large.boundary_below(Layer::Sys).unwrap().split, 32.0);
+    assert!(found(&large).of("T05").unwrap().cause.contains("FUSE max_write"));
+}

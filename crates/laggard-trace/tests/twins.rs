@@ -6,7 +6,7 @@ mod stacks;
 use laggard_trace::characteristics::layer::OpClass;
 use laggard_trace::model::{Kind, Layer, Op, Request, RequestId, Trace};
 use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, proptest};
-use stacks::{Ask, Stack, characterised};
+use stacks::{Ask, Stack, characterised_whole};
 
 /// A top request: begin, length, and children as begin and length within it, in hundredths.
 type Drawn = (u64, u64, bool, Vec<(u64, u64)>);
@@ -58,7 +58,7 @@ proptest! {
     #[test]
     fn concurrency_idleness_and_paths_are_those_of_each_instant(drawn in drawn()) {
         let trace = built(&drawn);
-        let all = characterised(&trace);
+        let all = characterised_whole(&trace);
         let requests = requests(&trace);
         let of = |layer: Layer| requests.iter().filter(move |request| request.layer == layer);
         let (from, to) = (all.from_ns / 1000, all.to_ns / 1000);
@@ -104,7 +104,7 @@ proptest! {
     #[test]
     fn boundaries_think_times_and_syncs_are_those_of_the_requests(drawn in drawn()) {
         let trace = built(&drawn);
-        let all = characterised(&trace);
+        let all = characterised_whole(&trace);
         let requests = requests(&trace);
         let children = requests.iter().filter(|request| request.parent.is_some()).count();
         let parents: std::collections::BTreeSet<RequestId> =
@@ -131,7 +131,7 @@ proptest! {
     #[test]
     fn what_is_before_the_first_top_request_does_not_count(drawn in drawn(), before in 1..20u64) {
         let trace = built(&drawn);
-        let plain = characterised(&trace);
+        let plain = characterised_whole(&trace);
         let mut stack = Stack { trace: trace.clone(), made: 0 };
         for number in 0..before {
             let ask = Ask::read(Layer::Dev, number * 4096, 4096).on(9);
@@ -140,7 +140,7 @@ proptest! {
             stack.trace.events.iter_mut().filter(|event| event.req == id && event.ts_ns < 100_000)
                 .for_each(|event| event.req = shifted);
         }
-        let noisy = characterised(&stack.done());
+        let noisy = characterised_whole(&stack.done());
         prop_assert_eq!(noisy.from_ns, plain.from_ns);
         let dev = |all: &laggard_trace::characteristics::Characteristics| all.layer(Layer::Dev).map(|dev| dev.load.clone());
         if dev(&plain).is_some() {

@@ -94,6 +94,13 @@ impl Gatherer {
         }
     }
 
+    /// Where data is moved, closing and unlinking files in the end is no part of the window.
+    fn is_matter(&self, open: &Open) -> bool {
+        let gathered = self.layers[open.request.layer as usize].as_ref();
+        let has_data = gathered.is_some_and(|gathered| gathered.linked != [0; 2]);
+        !has_data || matches!(OpClass::of(open.request.op), OpClass::Read | OpClass::Write | OpClass::Sync)
+    }
+
     /// What a layer and the one below it do from now on.
     fn refresh(&mut self, layer: Layer, now_ns: u64) {
         let Some(place) = self.captured.iter().position(|captured| *captured == layer) else { return };
@@ -170,7 +177,7 @@ impl Observer for Gatherer {
     fn ended(&mut self, open: &Open, now_ns: u64) {
         let layer = open.request.layer;
         let latency_ns = open.request.latency_ns();
-        if self.top == Some(layer) && open.request.latency_ns().is_some() {
+        if self.top == Some(layer) && latency_ns.is_some() && self.is_matter(open) {
             self.window.to_ns = self.window.to_ns.max(now_ns);
         }
         self.paths.end(open, now_ns);

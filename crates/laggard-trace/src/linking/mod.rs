@@ -7,7 +7,7 @@ mod range;
 mod scope;
 
 pub use open::{MOST_OPEN, Open, Parent, Slot, Table};
-pub use scope::{NameFilter, Scope};
+pub use scope::{NameFilter, Scope, Without};
 
 use crate::hashing::WordMap;
 use crate::model::{Edge, Event, Header, Kind, Layer, LinkRule, NO_OFFSET, Op, RequestId};

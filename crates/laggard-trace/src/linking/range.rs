@@ -1,7 +1,7 @@
 //! Requests of a client found by what they ask for: a server's request with the same operation, offset and size is
 //! for it, also on another host, and also some time after it has ended (write-behind).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::open::{Parent, Slot};
 use crate::model::{HostId, Layer, LinkRule, Op, RequestId};
@@ -70,6 +70,8 @@ pub struct Found {
 pub struct RangeIndex {
     candidates: BTreeMap<Key, Candidate>,
     order: VecDeque<Key>,
+    /// Servers that had requests which equal a client's: those are ours.
+    known: HashSet<(HostId, u32)>,
     /// How far the clocks of two hosts may be apart.
     slack_ns: u64,
 }
@@ -77,7 +79,7 @@ pub struct RangeIndex {
 impl RangeIndex {
     /// An index for clocks that agree to within `slack_ns`.
     pub fn new(slack_ns: u64) -> RangeIndex {
-        RangeIndex { candidates: BTreeMap::new(), order: VecDeque::new(), slack_ns }
+        RangeIndex { candidates: BTreeMap::new(), order: VecDeque::new(), known: HashSet::new(), slack_ns }
     }
 
     /// Remembers a client's request.
@@ -121,9 +123,12 @@ impl RangeIndex {
     /// The parents of a server's request: one that equals it, or all that overlap it.
     pub fn parents(&mut self, wanted: &Wanted) -> Vec<Found> {
         if let Some(found) = self.equal(wanted) {
+            self.known.insert(wanted.server);
             return vec![found];
         }
-        self.overlapping(wanted)
+        // Other file systems' servers write at such offsets, too.
+        let may_be_ours = self.known.is_empty() || self.known.contains(&wanted.server);
+        if may_be_ours { self.overlapping(wanted) } else { Vec::new() }
     }
 
     fn equal(&mut self, wanted: &Wanted) -> Option<Found> {

@@ -9,6 +9,17 @@ use crate::model::{CommId, Event, Flags, Layer};
 /// Chooses names of processes.
 pub type NameFilter = Rc<dyn Fn(&str) -> bool>;
 
+/// What does not count of the top layer.
+#[derive(Clone, Debug)]
+pub struct Without {
+    /// Which layer that is.
+    pub top: Layer,
+    /// Objects of which next to nothing is asked.
+    pub objects: HashSet<u32>,
+    /// What begins before: a program that starts up.
+    pub before_ns: u64,
+}
+
 /// Whose requests count.
 #[derive(Clone, Default)]
 pub struct Scope {
@@ -18,8 +29,8 @@ pub struct Scope {
     processes: Option<HashSet<u32>>,
     /// Layers that do not count at all.
     pub without_layers: [bool; Layer::COUNT],
-    /// Objects that do not count, of one layer.
-    pub without_objects: Option<(Layer, HashSet<u32>)>,
+    /// What does not count of the top layer.
+    pub without: Option<Without>,
     /// Layers of which only requests count that are for a request of a layer above.
     pub only_linked: [bool; Layer::COUNT],
 }
@@ -54,8 +65,10 @@ impl Scope {
     }
 
     fn is_left_out(&self, event: &Event) -> bool {
-        let left_out = self.without_objects.as_ref();
-        left_out.is_some_and(|(layer, objects)| *layer == event.layer && objects.contains(&event.obj.0))
+        self.without.as_ref().is_some_and(|without| {
+            without.top == event.layer
+                && (without.objects.contains(&event.obj.0) || event.ts_ns < without.before_ns)
+        })
     }
 
     fn has_process(&self, event: &Event) -> bool {

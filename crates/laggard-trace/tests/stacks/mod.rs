@@ -160,6 +160,12 @@ pub fn characterised(trace: &Trace) -> Characteristics {
     characterise(&mut Replay::of(trace), &Options::default())
 }
 
+/// The same, with every request.
+pub fn characterised_whole(trace: &Trace) -> Characteristics {
+    let options = Options { choice: laggard_trace::learning::Choice::All, gap_bytes: 0 };
+    characterise(&mut Replay::of(trace), &options)
+}
+
 pub fn found(stack: Stack) -> Findings {
     found_with(stack, &Reference::default())
 }

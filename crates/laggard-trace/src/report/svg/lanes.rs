@@ -13,11 +13,14 @@ const ROW: f64 = 7.0;
 const LANE_GAP: f64 = 14.0;
 const TOP: f64 = 34.0;
 
+/// A bar and its row in a lane.
+type Placed<'r> = (usize, &'r Request);
+
 /// Draws it; nothing where there is nothing.
 pub fn draw(pictures: &Pictures) -> Option<Markup> {
     let span = Span { from_ns: pictures.from_ns, to_ns: pictures.to_ns };
     let mut y = TOP;
-    let mut lanes: Vec<(Layer, f64, Vec<(usize, &Request)>)> = Vec::new();
+    let mut lanes: Vec<(Layer, f64, Vec<Placed>)> = Vec::new();
     for layer in Layer::ALL {
         let bars: Vec<&Request> = pictures.bars.iter().filter(|bar| bar.layer == layer).collect();
         if bars.is_empty() {
@@ -50,7 +53,7 @@ fn ends(bar: &Request) -> (u64, u64) {
 }
 
 /// Each in the first row that is free.
-fn stacked<'r>(bars: &[&'r Request]) -> Vec<(usize, &'r Request)> {
+fn stacked<'r>(bars: &[&'r Request]) -> Vec<Placed<'r>> {
     let mut free_ns: Vec<u64> = Vec::new();
     let mut placed = Vec::new();
     for bar in bars {

@@ -30,7 +30,7 @@ pub struct Whose {
     all: bool,
     /// Take ranges that are at most so many bytes apart for one stream.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    gap: u64,
+    stream_gap: u64,
 }
 
 impl Whose {
@@ -45,7 +45,7 @@ impl Whose {
             (None, true, true) => Choice::All,
             (None, true, false) => Choice::Auto,
         };
-        Options { choice, gap_bytes: self.gap }
+        Options { choice, gap_bytes: self.stream_gap }
     }
 }
 
