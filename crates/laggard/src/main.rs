@@ -65,6 +65,7 @@ enum Command {
     Metrics(commands::metrics::Metrics),
     Simulate(commands::simulate::Simulate),
     Lab(commands::lab::Lab),
+    Trace(commands::trace::Trace),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
@@ -91,6 +92,7 @@ fn run(command: Command) -> Outcome {
         Command::Metrics(metrics) => metrics.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Trace(trace) => trace.run(),
         Command::Manual(manual) => manual.run(),
     }
 }
@@ -101,7 +103,7 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 10] = [
+    const DOCUMENTS: [&str; 11] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -112,6 +114,7 @@ mod tests {
         include_str!("../../../docs/operating.md"),
         include_str!("../../../docs/diagnosis.md"),
         include_str!("../../../docs/lab.md"),
+        include_str!("../../../docs/tracing.md"),
     ];
 
     /// Lines such as `    laggard show data await   # a remark`, as the words of a command line.

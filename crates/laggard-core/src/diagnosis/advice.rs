@@ -2,17 +2,22 @@
 
 use super::cause::Cause;
 
+/// For a disk: which layer above it waits, and for what.
+const TRACE: &str = "on {host}: `laggard trace record -o {device}.ltr --dev {device} --duration 30s`, then `laggard trace \
+    analyze {device}.ltr`: which requests are slow, and in which layer?";
+
 /// Where to look, for a culprit of that name on that server.
 pub fn next(cause: Cause, name: &str, server: Option<&str>) -> Vec<String> {
     let host = server.unwrap_or(name);
     let device = name.rsplit_once(':').map_or(name, |(_, device)| device);
     let lines: &[&str] = match cause {
         Cause::DiskHog => {
-            &["on {host}: `iotop -oa` or `pidstat -d 5`: which process is not the file server's?"]
+            &["on {host}: `iotop -oa` or `pidstat -d 5`: which process is not the file server's?", TRACE]
         }
         Cause::DiskBusy => &[
             "on {host}: `smartctl -a /dev/{device}` and the kernel log: errors, reallocated or pending sectors?",
             "is the device shared with another host, scrubbing or rebuilding?",
+            TRACE,
         ],
         Cause::NetworkHog => {
             &["on {host}: `ss -tni` sorted by bytes, or the switch port: who else uses the network?"]

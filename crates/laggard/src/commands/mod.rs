@@ -14,4 +14,5 @@ pub mod record;
 pub mod show;
 pub mod simulate;
 pub mod tables;
+pub mod trace;
 pub mod train;

@@ -37,7 +37,7 @@ pub fn page(report: &Report) -> String {
 }
 
 /// A whole page, from its title and what is in it.
-fn document(title: &str, body: &Markup) -> String {
+pub fn document(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {

@@ -3,7 +3,7 @@
 //! not give orders to the terminal.
 
 mod evidence;
-mod sheet;
+pub mod sheet;
 mod spark;
 mod suspect;
 

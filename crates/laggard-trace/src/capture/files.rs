@@ -1,0 +1,152 @@
+//! Which descriptors of the captured processes are known, so that each is looked up once.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::descriptors;
+use super::scope::{Mount, device_of};
+use crate::tracepoints::{Descriptor, Device, Payload, Syscall, Tracepoint};
+
+/// Looks up descriptors when they come or are first used.
+#[derive(Debug)]
+pub struct Files {
+    procfs: PathBuf,
+    /// Only files of it are of interest.
+    only: Option<Mount>,
+    /// Whether a known descriptor is of interest.
+    known: HashMap<(u32, i32), bool>,
+    /// Devices that files are on, since they were last asked for.
+    devices: HashSet<Device>,
+}
+
+impl Files {
+    /// Nothing is known yet.
+    pub fn new(procfs: &Path, only: Option<Mount>) -> Files {
+        Files { procfs: procfs.to_owned(), only, known: HashMap::new(), devices: HashSet::new() }
+    }
+
+    /// All that a process has open now.
+    pub fn snapshot(&mut self, process: u32) -> Vec<Descriptor> {
+        let all = descriptors::all(&self.procfs, process);
+        for descriptor in &all {
+            self.note(process, descriptor.fd);
+        }
+        all
+    }
+
+    /// The places in a batch where a descriptor is opened and not touched again: only there does a later look tell the
+    /// truth.
+    pub fn last_openings(batch: &[Tracepoint]) -> HashSet<usize> {
+        let (mut touched, mut last) = (HashSet::new(), HashSet::new());
+        for (place, tracepoint) in batch.iter().enumerate().rev() {
+            let Some(process) = tracepoint.tgid else { continue };
+            match &tracepoint.payload {
+                Payload::Exit { call, result } if opens(*call) => {
+                    if touched.insert((process, *result)) && *result >= 0 {
+                        last.insert(place);
+                    }
+                }
+                Payload::Enter { call: Syscall::Close, args, .. } => {
+                    touched.insert((process, i64::from(args[0] as i32)));
+                }
+                _ => {}
+            }
+        }
+        last
+    }
+
+    /// A descriptor that was just opened, if it is still there.
+    pub fn opened(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
+        let descriptor = descriptors::one(&self.procfs, process, fd)?;
+        self.note(process, fd);
+        // It was opened at its beginning, and may have moved until now.
+        Some(Descriptor { position: Some(0), ..descriptor })
+    }
+
+    /// A descriptor at its first use, such as one that was inherited.
+    pub fn first_used(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
+        if self.known.contains_key(&(process, fd)) {
+            return None;
+        }
+        // One that is gone, or a call with a wrong one, is looked up once as well.
+        self.note(process, fd);
+        descriptors::one(&self.procfs, process, fd)
+    }
+
+    /// A descriptor that is no more.
+    pub fn closed(&mut self, process: u32, fd: i32) {
+        self.known.remove(&(process, fd));
+    }
+
+    /// The devices that files are on, as far as they are new.
+    pub fn take_devices(&mut self) -> HashSet<Device> {
+        std::mem::take(&mut self.devices)
+    }
+
+    /// A process that is no more.
+    pub fn ended(&mut self, process: u32) {
+        self.known.retain(|(of, _), _| *of != process);
+    }
+
+    /// Whether a descriptor is of interest; so is one of which nothing is known.
+    pub fn is_wanted(&self, process: u32, fd: i32) -> bool {
+        self.known.get(&(process, fd)).copied().unwrap_or(true)
+    }
+
+    fn note(&mut self, process: u32, fd: i32) {
+        let path = self.procfs.join(process.to_string()).join("fd").join(fd.to_string());
+        let device = device_of(&path);
+        self.devices.extend(device);
+        // One that is gone already may be of anything.
+        let fits = |only: &Mount| device.is_some_and(|device| only.has(device, &path));
+        self.known.insert((process, fd), self.only.as_ref().is_none_or(fits));
+    }
+}
+
+/// Whether a call gives a new descriptor.
+pub fn opens(call: Syscall) -> bool {
+    use Syscall::{Creat, Dup, Dup2, Dup3, Fcntl, Open, Openat, Openat2};
+    matches!(call, Open | Openat | Openat2 | Creat | Dup | Dup2 | Dup3 | Fcntl)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracepoints::Comm;
+
+    fn at(payload: Payload) -> Tracepoint {
+        Tracepoint { ts_ns: 1, cpu: 0, tid: 5, tgid: Some(5), comm: Comm::default(), payload }
+    }
+
+    fn open(fd: i64) -> Tracepoint {
+        at(Payload::Exit { call: Syscall::Openat, result: fd })
+    }
+
+    fn close(fd: u64) -> Tracepoint {
+        at(Payload::Enter { call: Syscall::Close, args: [fd, 0, 0, 0, 0, 0], path: None })
+    }
+
+    #[test]
+    fn only_the_last_opening_of_a_descriptor_can_be_looked_up() {
+        let batch = [open(3), close(3), open(3), open(4), close(4), open(-2)];
+        assert_eq!(Files::last_openings(&batch), HashSet::from([2]));
+    }
+
+    #[test]
+    fn descriptors_are_looked_up_once_and_again_after_they_were_closed() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("5/fd")).unwrap();
+        std::os::unix::fs::symlink("/dev/null", root.path().join("5/fd/3")).unwrap();
+        let device = Device { major: 900, minor: 1 };
+        let other = Mount { folder: "/mnt".into(), device, is_fuse: false, below: None };
+        let mut files = Files::new(root.path(), Some(other));
+        assert!(files.is_wanted(5, 3));
+        assert_eq!(&*files.first_used(5, 3).unwrap().target, "/dev/null");
+        assert!(files.first_used(5, 3).is_none() && !files.is_wanted(5, 3));
+        files.closed(5, 3);
+        assert!(files.opened(5, 3).unwrap().position == Some(0));
+        files.ended(5);
+        assert!(files.first_used(5, 3).is_some());
+        assert_eq!(files.snapshot(5).len(), 1);
+    }
+}

@@ -1,0 +1,157 @@
+//! The records of several buffers in one order of time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::page::Loss;
+
+/// Holds back what may still be preceded by something that was not read yet.
+#[derive(Debug)]
+pub struct Merge {
+    lanes: Vec<Lane>,
+    /// The time of the last that was given out.
+    last_ns: u64,
+    /// How many came after later ones had been given out.
+    late: u64,
+}
+
+/// What waits of one buffer. Its records come in the order of time.
+#[derive(Debug, Default)]
+struct Lane {
+    bytes: Vec<u8>,
+    entries: VecDeque<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    ts_ns: u64,
+    begin: usize,
+    end: usize,
+    lost: Loss,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// A record.
+    Record(&'a [u8]),
+    /// Records that are missing.
+    Lost(Loss),
+}
+
+impl Merge {
+    /// For so many buffers.
+    pub fn new(lanes: usize) -> Merge {
+        Merge { lanes: (0..lanes).map(|_| Lane::default()).collect(), last_ns: 0, late: 0 }
+    }
+
+    /// Takes in what comes next in a buffer.
+    pub fn push(&mut self, lane: usize, ts_ns: u64, item: Item<'_>) {
+        self.late += u64::from(ts_ns < self.last_ns);
+        let Some(lane) = self.lanes.get_mut(lane) else { return };
+        let begin = lane.bytes.len();
+        let lost = match item {
+            Item::Record(record) => {
+                lane.bytes.extend_from_slice(record);
+                Loss::None
+            }
+            Item::Lost(loss) => loss,
+        };
+        lane.entries.push_back(Entry { ts_ns, begin, end: lane.bytes.len(), lost });
+    }
+
+    /// Gives out all from before that time: the buffer it is of, its time, and what it is.
+    pub fn give_before(&mut self, limit_ns: u64, mut each: impl FnMut(usize, u64, Item<'_>)) {
+        let fronts = self.lanes.iter().enumerate();
+        let mut next: BinaryHeap<Reverse<(u64, usize)>> =
+            fronts.filter_map(|(lane, waiting)| Some(Reverse((waiting.front_ns()?, lane)))).collect();
+        while let Some(Reverse((ts_ns, at))) = next.pop().filter(|Reverse((ts_ns, _))| *ts_ns < limit_ns) {
+            let Some(lane) = self.lanes.get_mut(at) else { continue };
+            let Some(entry) = lane.entries.pop_front() else { continue };
+            self.last_ns = self.last_ns.max(ts_ns);
+            each(at, ts_ns, entry.item(&lane.bytes));
+            next.extend(lane.front_ns().map(|ts_ns| Reverse((ts_ns, at))));
+        }
+        self.lanes.iter_mut().for_each(Lane::forget);
+    }
+
+    /// How many came too late for their place.
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+}
+
+impl Lane {
+    fn front_ns(&self) -> Option<u64> {
+        self.entries.front().map(|entry| entry.ts_ns)
+    }
+
+    /// Lets go of the bytes that were given out.
+    fn forget(&mut self) {
+        let given = self.entries.front().map_or(self.bytes.len(), |entry| entry.begin);
+        self.bytes.drain(..given);
+        for entry in &mut self.entries {
+            entry.begin -= given;
+            entry.end -= given;
+        }
+    }
+}
+
+impl Entry {
+    fn item(self, bytes: &[u8]) -> Item<'_> {
+        match self.lost {
+            Loss::None => Item::Record(bytes.get(self.begin..self.end).unwrap_or_default()),
+            lost => Item::Lost(lost),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn given(merge: &mut Merge, limit_ns: u64) -> Vec<(usize, u64, Vec<u8>)> {
+        let mut all = vec![];
+        merge.give_before(limit_ns, |lane, ts_ns, item| match item {
+            Item::Record(record) => all.push((lane, ts_ns, record.to_vec())),
+            Item::Lost(_) => all.push((lane, ts_ns, b"lost".to_vec())),
+        });
+        all
+    }
+
+    #[test]
+    fn what_may_be_preceded_waits() {
+        let mut merge = Merge::new(2);
+        merge.push(0, 3, Item::Record(b"a"));
+        merge.push(0, 9, Item::Record(b"d"));
+        merge.push(1, 5, Item::Record(b"b"));
+        assert_eq!(given(&mut merge, 9), [(0, 3, b"a".to_vec()), (1, 5, b"b".to_vec())]);
+        merge.push(1, 7, Item::Lost(Loss::Counted(4)));
+        assert_eq!(given(&mut merge, u64::MAX), [(1, 7, b"lost".to_vec()), (0, 9, b"d".to_vec())]);
+        assert_eq!(merge.late(), 0);
+        merge.push(1, 8, Item::Record(b"c"));
+        assert_eq!(merge.late(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn all_is_given_once_and_in_order_however_it_is_cut(
+            times in prop::collection::vec((0_usize..3, 0_u64..1000), 0..200),
+            limits in prop::collection::vec(0_u64..1000, 0..5),
+        ) {
+            let mut sorted = times.clone();
+            sorted.sort_by_key(|(_, time)| *time);
+            let (mut merge, mut all) = (Merge::new(3), vec![]);
+            for (lane, time) in &sorted {
+                merge.push(*lane, *time, Item::Record(&time.to_le_bytes()));
+            }
+            for limit in limits.into_iter().chain([u64::MAX]) {
+                all.extend(given(&mut merge, limit));
+            }
+            prop_assert_eq!(all.len(), times.len());
+            prop_assert!(all.iter().all(|(_, time, record)| record == &time.to_le_bytes()));
+            prop_assert!(all.is_sorted_by_key(|(_, time, _)| *time));
+        }
+    }
+}

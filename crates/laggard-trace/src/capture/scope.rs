@@ -1,0 +1,306 @@
+//! Whose requests are captured.
+
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
+
+use super::CaptureError;
+use crate::tracepoints::Device;
+
+/// The type of FUSE mounts, as `statfs` tells it.
+const FUSE: rustix::fs::FsWord = 0x6573_5546;
+
+/// What a capture is limited to. Processes that fit any of the first three are taken, and what they start.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// These processes.
+    pub processes: Vec<u32>,
+    /// Processes whose name fits.
+    pub comm: Option<Regex>,
+    /// Processes of this control group and those below it.
+    pub cgroup: Option<PathBuf>,
+    /// A command that the recorder starts.
+    pub has_command: bool,
+    /// Servers of a parallel file system, by name; they are taken too.
+    pub servers: Vec<Regex>,
+    /// The same by number.
+    pub server_processes: Vec<u32>,
+    /// Only files of this file system, and the device or FUSE connection under it.
+    pub mount: Option<Mount>,
+    /// Only this block device.
+    pub device: Option<Device>,
+}
+
+/// A mounted file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// A folder of it.
+    pub folder: PathBuf,
+    /// Its device number; that of a FUSE mount tells its connection.
+    pub device: Device,
+    /// Whether it is served by a FUSE daemon.
+    pub is_fuse: bool,
+    /// Where the folder is not the top of its file system: only files below it.
+    pub below: Option<PathBuf>,
+}
+
+/// A process that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub number: u32,
+    /// Its name.
+    pub comm: String,
+}
+
+impl Scope {
+    /// Whether only some processes are taken.
+    pub fn is_chosen(&self) -> bool {
+        self.has_command || !self.processes.is_empty() || self.comm.is_some() || self.cgroup.is_some()
+    }
+
+    /// Whether a process is taken for its name.
+    pub fn fits_name(&self, comm: &str) -> bool {
+        self.comm.as_ref().is_some_and(|pattern| pattern.is_match(comm)) || self.is_server_name(comm)
+    }
+
+    /// Whether a process is a server.
+    pub fn is_server(&self, process: &Process) -> bool {
+        self.server_processes.contains(&process.number) || self.is_server_name(&process.comm)
+    }
+
+    fn is_server_name(&self, comm: &str) -> bool {
+        self.servers.iter().any(|pattern| pattern.is_match(comm))
+    }
+
+    /// The processes that are there and are taken.
+    pub fn now(&self, procfs: &Path) -> Result<Vec<Process>, CaptureError> {
+        let mut found = vec![];
+        let members = self.members()?;
+        for process in processes(procfs) {
+            let is_named = self.fits_name(&process.comm) || self.is_server(&process);
+            let is_listed = self.processes.contains(&process.number) || members.contains(&process.number);
+            let is_daemon = self.is_chosen() && self.is_daemon(procfs, process.number);
+            if is_named || is_listed || is_daemon {
+                found.push(process);
+            }
+        }
+        let mut named = self.processes.iter().chain(&self.server_processes);
+        match named.find(|number| !found.iter().any(|process| process.number == **number)) {
+            Some(absent) => Err(CaptureError::Input(format!("there is no process {absent}"))),
+            None => Ok(found),
+        }
+    }
+
+    /// The processes of the control group.
+    pub fn members(&self) -> Result<Vec<u32>, CaptureError> {
+        let Some(group) = &self.cgroup else { return Ok(vec![]) };
+        let (mut members, mut left) = (vec![], vec![group.clone()]);
+        let path = group.join("cgroup.procs");
+        std::fs::metadata(&path).map_err(CaptureError::at(&path))?;
+        while let Some(folder) = left.pop() {
+            let list = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+            members.extend(list.lines().filter_map(|line| line.parse::<u32>().ok()));
+            let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            left.extend(entries.map(|entry| entry.path()).filter(|path| path.is_dir()));
+        }
+        Ok(members)
+    }
+
+    /// Whether it serves the FUSE mount that the capture is limited to.
+    pub fn is_daemon(&self, procfs: &Path, process: u32) -> bool {
+        let Some(mount) = self.mount.as_ref().filter(|mount| mount.is_fuse) else { return false };
+        let folder = procfs.join(process.to_string());
+        let entries = std::fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
+        let fuse = entries.filter(|entry| {
+            std::fs::read_link(entry.path()).is_ok_and(|target| target == Path::new("/dev/fuse"))
+        });
+        let told = |name: std::ffi::OsString| std::fs::read_to_string(folder.join("fdinfo").join(name)).ok();
+        fuse.filter_map(|entry| told(entry.file_name())).any(|info| serves(&info, mount.device))
+    }
+}
+
+/// Newer kernels tell the connection; of older ones every daemon may be the one.
+fn serves(info: &str, device: Device) -> bool {
+    let line = info.lines().find_map(|line| line.strip_prefix("fuse_connection:"));
+    line.is_none_or(|connection| connection.trim().parse() == Ok(device.minor))
+}
+
+/// All processes that are there.
+pub fn processes(procfs: &Path) -> Vec<Process> {
+    let entries = std::fs::read_dir(procfs).into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let process = |number: u32| {
+        let comm = std::fs::read_to_string(procfs.join(number.to_string()).join("comm")).ok()?;
+        Some(Process { number, comm: comm.trim_end().to_owned() })
+    };
+    numbers.filter_map(process).collect()
+}
+
+/// The threads of a process, itself among them.
+pub fn threads(procfs: &Path, process: u32) -> Vec<u32> {
+    let folder = procfs.join(process.to_string()).join("task");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+impl Mount {
+    /// The file system that a folder is of. Also of another mount namespace: `/proc/PID/root/mnt`.
+    pub fn of(folder: &Path) -> Result<Mount, CaptureError> {
+        let failed = |error: rustix::io::Errno| CaptureError::at(folder)(error.into());
+        let device = device_of(folder).ok_or_else(|| {
+            CaptureError::Input(format!("{}: is no folder of a mounted file system", folder.display()))
+        })?;
+        let is_fuse = rustix::fs::statfs(folder).map_err(failed)?.f_type == FUSE;
+        let is_top = device_of(&folder.join("..")) != Some(device) || folder == Path::new("/");
+        let below = if is_top { None } else { std::fs::canonicalize(folder).ok() };
+        Ok(Mount { folder: folder.to_owned(), device, is_fuse, below })
+    }
+
+    /// Whether a file that a process has open is of it; the path is that of its link in /proc.
+    pub fn has(&self, device: Device, link: &Path) -> bool {
+        let is_below = |folder: &Path| std::fs::read_link(link).is_ok_and(|file| file.starts_with(folder));
+        device == self.device && self.below.as_deref().is_none_or(is_below)
+    }
+}
+
+/// The device that a file is on, and that a device file stands for. The daemon of a FUSE mount is not asked.
+pub fn device_of(path: &Path) -> Option<Device> {
+    let status = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
+    let is_block = FileType::from_raw_mode(status.stx_mode.into()) == FileType::BlockDevice;
+    Some(if is_block {
+        Device { major: status.stx_rdev_major, minor: status.stx_rdev_minor }
+    } else {
+        Device { major: status.stx_dev_major, minor: status.stx_dev_minor }
+    })
+}
+
+/// A block device by its name, `/dev/sdb`, `sdb` or `8:16`; with the whole disk of a partition.
+pub fn device(name: &str, sysfs: &Path) -> Result<Device, CaptureError> {
+    let wrong = || CaptureError::Input(format!("{name}: is no block device: write sdb, /dev/sdb or 8:16"));
+    let numbers = if name.contains(':') {
+        name.to_owned()
+    } else {
+        let real = std::fs::canonicalize(name).unwrap_or_else(|_| PathBuf::from(name));
+        let name = real.file_name().ok_or_else(wrong)?;
+        std::fs::read_to_string(sysfs.join("class/block").join(name).join("dev")).map_err(|_| wrong())?
+    };
+    numbered(numbers.trim()).ok_or_else(wrong)
+}
+
+fn numbered(text: &str) -> Option<Device> {
+    let (major, minor) = text.split_once(':')?;
+    Some(Device { major: major.parse().ok()?, minor: minor.parse().ok()? })
+}
+
+/// The disk that a partition is of; a whole disk is its own. Requests are told under the disk, what is asked for
+/// under the partition.
+pub fn disk(device: Device, sysfs: &Path) -> Device {
+    let folder = sysfs.join("dev/block").join(format!("{}:{}", device.major, device.minor));
+    if !folder.join("partition").exists() {
+        return device;
+    }
+    let parent = std::fs::canonicalize(folder).ok().and_then(|folder| Some(folder.parent()?.join("dev")));
+    let numbers = parent.and_then(|path| std::fs::read_to_string(path).ok());
+    numbers.and_then(|text| numbered(text.trim())).unwrap_or(device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree like /proc, with a fio and the daemon of FUSE connection 52.
+    fn tree() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (number, comm) in [(5, "fio"), (8, "glusterfs"), (9, "glusterfsd")] {
+            let folder = root.path().join(number.to_string());
+            for part in ["fd", "fdinfo", "task/77"] {
+                std::fs::create_dir_all(folder.join(part)).unwrap();
+            }
+            std::fs::write(folder.join("comm"), format!("{comm}\n")).unwrap();
+        }
+        std::os::unix::fs::symlink("/dev/fuse", root.path().join("8/fd/4")).unwrap();
+        std::fs::write(root.path().join("8/fdinfo/4"), "pos:\t0\nfuse_connection:\t52\n").unwrap();
+        root
+    }
+
+    fn names(scope: &Scope, root: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            scope.now(root).unwrap().into_iter().map(|process| process.comm).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn processes_are_found_by_number_by_name_and_as_daemons_of_the_mount() {
+        let root = tree();
+        let mut scope = Scope { processes: vec![5], ..Scope::default() };
+        assert_eq!(names(&scope, root.path()), ["fio"]);
+        scope.servers = vec![Regex::new("^glusterfsd$").unwrap()];
+        assert_eq!(names(&scope, root.path()), ["fio", "glusterfsd"]);
+        let by_number = Scope { servers: vec![], server_processes: vec![9], ..scope.clone() };
+        assert_eq!(names(&by_number, root.path()), ["fio", "glusterfsd"]);
+        let device = Device { major: 0, minor: 52 };
+        scope.mount = Some(Mount { folder: "/mnt".into(), device, is_fuse: true, below: None });
+        assert_eq!(names(&scope, root.path()), ["fio", "glusterfs", "glusterfsd"]);
+        scope.mount = Some(Mount {
+            folder: "/mnt".into(),
+            device: Device { major: 0, minor: 53 },
+            is_fuse: true,
+            below: None,
+        });
+        assert_eq!(names(&scope, root.path()), ["fio", "glusterfsd"]);
+        scope.processes = vec![6];
+        assert_eq!(scope.now(root.path()).unwrap_err().to_string(), "there is no process 6");
+        assert_eq!(threads(root.path(), 5), [77]);
+    }
+
+    #[test]
+    fn a_control_group_has_the_members_of_those_below_it() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("below")).unwrap();
+        std::fs::write(root.path().join("cgroup.procs"), "3\n").unwrap();
+        std::fs::write(root.path().join("below/cgroup.procs"), "4\n5\n").unwrap();
+        let scope = |path: &Path| Scope { cgroup: Some(path.to_owned()), ..Scope::default() };
+        assert_eq!(scope(root.path()).members().unwrap(), [3, 4, 5]);
+        assert!(scope(&root.path().join("absent")).members().is_err());
+    }
+
+    #[test]
+    fn a_file_is_on_the_file_system_of_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let mount = Mount::of(folder.path()).unwrap();
+        let file = folder.path().join("x");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(device_of(&file), Some(mount.device));
+        assert_ne!(device_of(Path::new("/proc/self")), Some(mount.device));
+        assert!(!mount.is_fuse && Mount::of(&folder.path().join("absent")).is_err());
+        let (inside, outside) = (folder.path().join("link"), folder.path().join("other"));
+        std::os::unix::fs::symlink(&file, &inside).unwrap();
+        std::os::unix::fs::symlink("/x", &outside).unwrap();
+        assert!(mount.has(mount.device, &inside) && !mount.has(mount.device, &outside));
+        assert_eq!(Mount::of(Path::new("/")).unwrap().below, None);
+    }
+
+    #[test]
+    fn a_partition_belongs_to_its_disk() {
+        let root = tempfile::tempdir().unwrap();
+        let disk_folder = root.path().join("devices/sdb");
+        std::fs::create_dir_all(disk_folder.join("sdb1")).unwrap();
+        std::fs::create_dir_all(root.path().join("dev/block")).unwrap();
+        std::fs::create_dir_all(root.path().join("class/block")).unwrap();
+        std::fs::write(disk_folder.join("dev"), "8:16\n").unwrap();
+        std::fs::write(disk_folder.join("sdb1/dev"), "8:17\n").unwrap();
+        std::fs::write(disk_folder.join("sdb1/partition"), "1\n").unwrap();
+        for (link, to) in [("dev/block/8:17", "sdb1"), ("dev/block/8:16", "."), ("class/block/sdb1", "sdb1")]
+        {
+            std::os::unix::fs::symlink(disk_folder.join(to), root.path().join(link)).unwrap();
+        }
+        let part = device("sdb1", root.path()).unwrap();
+        assert_eq!(part, Device { major: 8, minor: 17 });
+        assert_eq!(disk(part, root.path()), Device { major: 8, minor: 16 });
+        assert_eq!(disk(Device { major: 8, minor: 16 }, root.path()), Device { major: 8, minor: 16 });
+        assert!(device("sdz", root.path()).unwrap_err().to_string().contains("is no block device"));
+    }
+}

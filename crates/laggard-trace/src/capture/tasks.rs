@@ -1,0 +1,92 @@
+//! Which process a task is of, and its name: from /proc for those that were there, from the trace for later ones.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::tracepoints::{Comm, Descriptor, Payload, Tracepoint};
+
+/// A task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Task {
+    /// Its process, where known.
+    pub tgid: Option<u32>,
+    /// Its name; empty if it is not known.
+    pub comm: Comm,
+}
+
+/// The tasks so far.
+#[derive(Debug)]
+pub struct Tasks {
+    procfs: PathBuf,
+    known: HashMap<u32, Task>,
+    renamed: Vec<u32>,
+}
+
+impl Tasks {
+    /// None yet; they are looked up there as they occur.
+    pub fn new(procfs: &Path) -> Tasks {
+        Tasks { procfs: procfs.to_owned(), known: HashMap::new(), renamed: vec![] }
+    }
+
+    /// A task. One that is gone already, and whose making was not seen, is unknown.
+    pub fn get(&mut self, tid: u32) -> Task {
+        let procfs = &self.procfs;
+        *self.known.entry(tid).or_insert_with(|| look(procfs, tid))
+    }
+
+    /// The record of a descriptor that a process has open.
+    pub fn opened(&mut self, process: u32, ts_ns: u64, descriptor: Descriptor) -> Tracepoint {
+        let (comm, payload) = (self.get(process).comm, Payload::Opened(descriptor));
+        Tracepoint { ts_ns, cpu: 0, tid: process, tgid: Some(process), comm, payload }
+    }
+
+    /// A task that another one has made; until it is renamed it has the name of its maker.
+    pub fn made(&mut self, tid: u32, maker: u32, is_thread: bool, comm: Comm) {
+        let tgid = if is_thread { self.get(maker).tgid } else { Some(tid) };
+        self.known.insert(tid, Task { tgid, comm });
+    }
+
+    /// A task that has another name now.
+    pub fn renamed(&mut self, tid: u32, comm: Comm) {
+        let task = self.get(tid);
+        self.known.insert(tid, Task { comm, ..task });
+        self.renamed.push(tid);
+    }
+
+    /// The tasks that got another name since this was last asked.
+    pub fn take_renamed(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.renamed)
+    }
+}
+
+fn look(procfs: &Path, tid: u32) -> Task {
+    if tid == 0 {
+        return Task { tgid: Some(0), comm: Comm::from("swapper") };
+    }
+    let status = std::fs::read_to_string(procfs.join(tid.to_string()).join("status")).unwrap_or_default();
+    let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+    Task {
+        tgid: value("Tgid:").and_then(|tgid| tgid.parse().ok()),
+        comm: value("Name:").map_or_else(Comm::default, Comm::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_known_from_the_tree_and_from_what_makes_them() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("7")).unwrap();
+        std::fs::write(root.path().join("7/status"), "Name:\tfio\nTgid:\t5\nPid:\t7\n").unwrap();
+        let mut tasks = Tasks::new(root.path());
+        assert_eq!(tasks.get(7), Task { tgid: Some(5), comm: Comm::from("fio") });
+        tasks.made(8, 7, true, Comm::from("fio"));
+        tasks.made(9, 7, false, Comm::from("fio"));
+        tasks.renamed(9, Comm::from("dd"));
+        assert_eq!(tasks.get(8).tgid, Some(5));
+        assert_eq!(tasks.get(9), Task { tgid: Some(9), comm: Comm::from("dd") });
+        assert_eq!(tasks.get(10), Task::default());
+    }
+}

@@ -1,0 +1,81 @@
+//! Bursts: how unevenly requests arrive. Characteristic 26.
+
+use serde::Serialize;
+
+const BIN_NS: u64 = 100_000_000;
+/// Later arrivals are counted in the last bin: a day at least.
+const MOST_BINS: usize = 1 << 20;
+
+/// Arrivals of a layer.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals {
+    last_ns: Option<u64>,
+    gaps: u64,
+    sum: f64,
+    squares: f64,
+    bins: Vec<u32>,
+}
+
+/// What is told of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Burstiness {
+    /// Standard deviation of the gaps between arrivals over their mean: 1 for arrivals at random.
+    pub gap_variation: f64,
+    /// The most in a tenth of a second over the mean.
+    pub peak_over_mean: f64,
+}
+
+impl Arrivals {
+    /// One more, in a window that began then.
+    pub fn add(&mut self, now_ns: u64, window_from_ns: u64) {
+        if let Some(last_ns) = self.last_ns {
+            let gap = now_ns.saturating_sub(last_ns) as f64;
+            self.gaps += 1;
+            self.sum += gap;
+            self.squares += gap * gap;
+        }
+        self.last_ns = Some(now_ns);
+        let bin = ((now_ns.saturating_sub(window_from_ns) / BIN_NS) as usize).min(MOST_BINS - 1);
+        if bin >= self.bins.len() {
+            self.bins.resize(bin + 1, 0);
+        }
+        self.bins[bin] += 1;
+    }
+
+    /// What is told of them.
+    pub fn figures(&self) -> Burstiness {
+        if self.gaps == 0 {
+            return Burstiness::default();
+        }
+        let mean = self.sum / self.gaps as f64;
+        let variance = (self.squares / self.gaps as f64 - mean * mean).max(0.0);
+        let total: f64 = self.bins.iter().map(|count| f64::from(*count)).sum();
+        let most = self.bins.iter().copied().max().map_or(0.0, f64::from);
+        Burstiness {
+            gap_variation: if mean > 0.0 { variance.sqrt() / mean } else { 0.0 },
+            peak_over_mean: most / (total / self.bins.len() as f64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_steady_rate_is_no_burst() {
+        let mut arrivals = Arrivals::default();
+        (0..1000u64).for_each(|k| arrivals.add(5000 + k * 1_000_000, 5000));
+        let figures = arrivals.figures();
+        assert!(figures.gap_variation < 1e-3 && (figures.peak_over_mean - 1.0).abs() < 1e-9, "{figures:?}");
+    }
+
+    #[test]
+    fn all_at_once_after_a_pause_is_one() {
+        let mut arrivals = Arrivals::default();
+        arrivals.add(0, 0);
+        (0..99u64).for_each(|k| arrivals.add(950_000_000 + k, 0));
+        let figures = arrivals.figures();
+        assert!(figures.gap_variation > 5.0 && (figures.peak_over_mean - 9.9).abs() < 1e-9, "{figures:?}");
+    }
+}

@@ -1,0 +1,163 @@
+//! From a log to requests.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use super::bytes::Order;
+use super::header::{Header, Stretch};
+use super::records::{Record, Records, Segment};
+use super::region;
+use crate::importing::{Intake, Interval};
+use crate::model::{Flags, Layer, LinkRule, NO_OFFSET, Object, Op, RequestId};
+use crate::reading::{Place, ReadError};
+
+/// Logs are small, compressed as they are.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// When requests of MPI-IO were open, by file and rank, in the order of their begin.
+type Above = HashMap<(u64, i64), Vec<(u64, u64, RequestId)>>;
+
+/// Reads a log.
+pub(crate) fn read(bytes: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+    let mut file = Vec::new();
+    let reading = bytes.take(MOST_BYTES).read_to_end(&mut file);
+    let header = Header::read(&file)?;
+    let (job, _) = region::content(&file, header.job, header.compression, "what is known of the job");
+    let log = Log { begin_ns: begin_ns(&job, &header), names: names(&file, &header), header, file: &file };
+    let mut above = Above::new();
+    let upper = log.module(log.header.dxt_mpiio, Layer::Mpiio, &mut above, intake);
+    let lower = log.module(log.header.dxt_posix, Layer::Sys, &mut above, intake);
+    if let Err(error) = reading {
+        return Err(ReadError::Io { place: Place::Byte(file.len() as u64), error });
+    }
+    upper.and(lower)?;
+    match log.header.dxt_posix.length + log.header.dxt_mpiio.length {
+        0 => Err(ReadError::content(
+            Place::Whole,
+            "a log with extended tracing (DXT)",
+            "one with counters only",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The second, and in newer logs the nanosecond, at which the job began.
+fn begin_ns(job: &[u8], header: &Header) -> u64 {
+    let second = header.order.long(job, 8).unwrap_or(0);
+    let nanosecond = if header.version >= 341 { header.order.long(job, 16).unwrap_or(0) } else { 0 };
+    second.saturating_mul(1_000_000_000).saturating_add(nanosecond.min(999_999_999))
+}
+
+/// The paths of files: an id, then text up to a zero.
+fn names(file: &[u8], header: &Header) -> HashMap<u64, String> {
+    let (content, _) = region::content(file, header.names, header.compression, "the names of the files");
+    let mut names = HashMap::new();
+    let mut rest = content.as_slice();
+    while let Some(id) = header.order.long(rest, 0) {
+        let text = &rest[8..];
+        let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+        names.insert(id, String::from_utf8_lossy(&text[..end]).into_owned());
+        rest = text.get(end + 1..).unwrap_or_default();
+    }
+    names
+}
+
+struct Log<'l> {
+    header: Header,
+    file: &'l [u8],
+    begin_ns: u64,
+    names: HashMap<u64, String>,
+}
+
+impl Log<'_> {
+    fn module(
+        &self,
+        stretch: Stretch,
+        layer: Layer,
+        above: &mut Above,
+        intake: &mut Intake<'_>,
+    ) -> Result<(), ReadError> {
+        if stretch.length == 0 {
+            return Ok(());
+        }
+        let what =
+            if layer == Layer::Mpiio { "the segments of MPI-IO" } else { "the segments of system calls" };
+        let (content, failure) = region::content(self.file, stretch, self.header.compression, what);
+        let mut records = Records::new(&content, self.order());
+        for record in records.by_ref() {
+            self.record(&record, layer, above, intake)?;
+        }
+        for requests in above.values_mut() {
+            requests.sort_by_key(|request| request.0);
+        }
+        match (failure, records.trailing()) {
+            (Some(error), _) => Err(error),
+            (None, 0) => Ok(()),
+            (None, trailing) => {
+                let found = format!("{trailing} bytes that are none");
+                Err(ReadError::content(Place::Byte(stretch.offset), format!("records in {what}"), found))
+            }
+        }
+    }
+
+    fn order(&self) -> Order {
+        self.header.order
+    }
+
+    fn record(
+        &self,
+        record: &Record<'_>,
+        layer: Layer,
+        above: &mut Above,
+        intake: &mut Intake<'_>,
+    ) -> Result<(), ReadError> {
+        let path = self.names.get(&record.file).cloned().unwrap_or_else(|| format!("file {}", record.file));
+        let object = Object::File { path, inode: Some(record.file) };
+        for segment in record.segments() {
+            let interval = self.interval(record, &segment, layer, object.clone(), above);
+            let id = intake.request(&interval)?;
+            if layer == Layer::Mpiio {
+                let open = (interval.begin_ns, interval.end_ns.unwrap_or(interval.begin_ns), id);
+                above.entry((record.file, record.rank)).or_default().push(open);
+            }
+        }
+        Ok(())
+    }
+
+    fn interval<'i>(
+        &self,
+        record: &'i Record<'_>,
+        segment: &Segment,
+        layer: Layer,
+        object: Object,
+        above: &Above,
+    ) -> Interval<'i> {
+        let nanoseconds = |seconds: f64| self.begin_ns.saturating_add((seconds.max(0.0) * 1e9) as u64);
+        let (begin_ns, end_ns) = (nanoseconds(segment.begin_s), nanoseconds(segment.end_s));
+        let bytes = u64::try_from(segment.length).unwrap_or(0);
+        let rank = u32::try_from(record.rank).unwrap_or(u32::MAX);
+        let parent = if layer == Layer::Sys { parent(above, record, (begin_ns, end_ns)) } else { None };
+        let op = if segment.is_write { Op::Write } else { Op::Read };
+        Interval {
+            end_ns: Some(end_ns),
+            object: Some(object),
+            offset: if segment.offset < 0 { NO_OFFSET } else { segment.offset },
+            asked: bytes,
+            done: bytes,
+            tgid: rank,
+            tid: rank,
+            comm: &record.host,
+            flags: if self.header.is_partial { Flags::PARTIAL } else { Flags::NONE },
+            parent: parent.map(|parent| (parent, LinkRule::Nesting)),
+            ..Interval::new(layer, op, begin_ns)
+        }
+    }
+}
+
+/// The request of MPI-IO that a system call lies within.
+fn parent(above: &Above, record: &Record<'_>, (begin_ns, end_ns): (u64, u64)) -> Option<RequestId> {
+    let requests = above.get(&(record.file, record.rank))?;
+    let after = requests.partition_point(|request| request.0 <= begin_ns);
+    let (_, until_ns, id) = requests.get(after.checked_sub(1)?)?;
+    (*until_ns >= end_ns).then_some(*id)
+}

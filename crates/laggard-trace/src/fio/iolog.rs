@@ -1,0 +1,76 @@
+//! `--write_iolog`, version 3: when which request was made, not when it ended.
+
+use std::io::Read;
+
+use crate::ftrace::number::decimal;
+use crate::importing::{Intake, Interval};
+use crate::model::{Flags, Layer, Object, Op};
+use crate::reading::{Lines, Place, ReadError};
+
+/// Whether a content is such a log, of any version.
+pub fn recognises(start: &[u8]) -> bool {
+    start.starts_with(b"fio version ") && start.get(13..19) == Some(b" iolog")
+}
+
+/// Reads lines.
+pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+    let mut lines = Lines::new(text);
+    loop {
+        let place = Place::Line(lines.number() + 1);
+        let line = match lines.next_line() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Ok(()),
+            Err(error) => return Err(ReadError::Io { place, error }),
+        };
+        if line.starts_with(b"fio version ") {
+            if !line.starts_with(b"fio version 3") {
+                return Err(ReadError::content(place, "version 3 of the log (version 2 has no times)", line));
+            }
+            continue;
+        }
+        match parsed(line) {
+            Some(Some(interval)) => {
+                intake.request(&interval)?;
+            }
+            Some(None) => {}
+            None if line.trim_ascii().is_empty() => {}
+            None => intake.dropped(ReadError::content(
+                place,
+                "`time file read|write|sync|trim offset size`",
+                line,
+            )),
+        }
+    }
+}
+
+/// `1234 /mnt/file write 65536 4096`, the time in microseconds; nothing for files that are opened or closed.
+fn parsed(line: &[u8]) -> Option<Option<Interval<'static>>> {
+    let text = std::str::from_utf8(line).ok()?;
+    let (time, rest) = text.trim().split_once(' ')?;
+    let (time, left) = decimal(time.as_bytes())?;
+    if !left.is_empty() {
+        return None;
+    }
+    if [" add", " open", " close"].iter().any(|action| rest.ends_with(action)) {
+        return Some(None);
+    }
+    // Names may hold blanks: from the right.
+    let mut words = rest.rsplitn(4, ' ');
+    let (size, offset, action, name) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let op = match action {
+        "read" => Op::Read,
+        "write" => Op::Write,
+        "sync" | "datasync" => Op::Sync,
+        "trim" => Op::Discard,
+        "wait" => return Some(None),
+        _ => return None,
+    };
+    Some(Some(Interval {
+        object: Some(Object::File { path: name.to_owned(), inode: None }),
+        offset: offset.parse().ok()?,
+        asked: size.parse().ok()?,
+        comm: "fio",
+        flags: Flags::PARTIAL,
+        ..Interval::new(Layer::App, op, time.saturating_mul(1_000))
+    }))
+}

@@ -1,0 +1,4 @@
+//! Logs of fio: what the application saw.
+
+pub mod iolog;
+pub mod latency;

@@ -1,0 +1,131 @@
+//! Writes a trace file.
+
+use std::io::{self, Write};
+
+use super::VERSION;
+use super::event_line;
+use super::line::LineRef;
+use crate::model::{Event, Footer, Header, Layer, LayerTitle, Record, Window};
+
+/// What is gathered before it is compressed.
+const PIECE: usize = 256 * 1024;
+
+/// After so many bytes of text all that was written can be read, whatever becomes of the writer.
+const BLOCK: usize = 4 << 20;
+
+/// Fast, and still a tenth of the text.
+const LEVEL: i32 = 3;
+
+/// Writes a trace file. Without [`Writer::finish`] the file counts as cut short.
+pub struct Writer<W: Write> {
+    to: zstd::stream::write::Encoder<'static, W>,
+    text: Vec<u8>,
+    unflushed: usize,
+    titles: Vec<LayerTitle>,
+    seen: [bool; Layer::COUNT],
+    window: Option<Window>,
+    events: u64,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file. The version of the header is set to that of the format.
+    pub fn new(to: W, header: &Header) -> io::Result<Writer<W>> {
+        let mut to = zstd::stream::write::Encoder::new(to, LEVEL)?;
+        to.include_checksum(true)?;
+        let mut writer = Writer {
+            to,
+            text: Vec::with_capacity(PIECE + 1024),
+            unflushed: 0,
+            titles: header.layers.clone(),
+            seen: [false; Layer::COUNT],
+            window: None,
+            events: 0,
+        };
+        writer.line(&LineRef::Header(&Header { version: VERSION, ..header.clone() }))?;
+        Ok(writer)
+    }
+
+    /// Writes a record.
+    pub fn write(&mut self, record: &Record) -> io::Result<()> {
+        match record {
+            Record::Event(event) => self.event(event),
+            Record::Edge(edge) => {
+                let rule = edge.rule.code();
+                self.line(&LineRef::Edge(edge.parent.0, edge.child.0, edge.bytes, rule, edge.confidence))
+            }
+            Record::Object(id, object) => self.line(&LineRef::Object(id.0, object)),
+            Record::Comm(id, comm) => self.line(&LineRef::Comm(id.0, comm)),
+        }
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.events += 1;
+        self.seen[usize::from(event.layer.order())] = true;
+        let window =
+            self.window.get_or_insert(Window { begin_ns: event.ts_ns, end_ns: event.ts_ns, wall_us: None });
+        window.begin_ns = window.begin_ns.min(event.ts_ns);
+        window.end_ns = window.end_ns.max(event.ts_ns);
+        event_line::write(event, &mut self.text);
+        self.relieve()
+    }
+
+    fn line(&mut self, line: &LineRef<'_>) -> io::Result<()> {
+        serde_json::to_writer(&mut self.text, line)?;
+        self.text.push(b'\n');
+        self.relieve()
+    }
+
+    fn relieve(&mut self) -> io::Result<()> {
+        if self.text.len() < PIECE {
+            return Ok(());
+        }
+        self.hand_over()?;
+        if self.unflushed >= BLOCK { self.flush() } else { Ok(()) }
+    }
+
+    fn hand_over(&mut self) -> io::Result<()> {
+        self.to.write_all(&self.text)?;
+        self.unflushed += self.text.len();
+        self.text.clear();
+        Ok(())
+    }
+
+    /// Makes all that was written so far readable, even if the writer is killed.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.hand_over()?;
+        self.unflushed = 0;
+        self.to.flush()
+    }
+
+    /// How many events were written.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Ends the file. Layers, window and number of events of the footer are filled in.
+    pub fn finish(mut self, footer: Footer) -> io::Result<W> {
+        let footer = Footer {
+            layers: if footer.layers.is_empty() { self.layers() } else { footer.layers },
+            window: footer.window.or(self.window),
+            events: self.events,
+            ..footer
+        };
+        self.line(&LineRef::Footer(&footer))?;
+        self.hand_over()?;
+        self.to.finish()
+    }
+
+    /// The layers that occurred, under the titles of the header.
+    fn layers(&self) -> Vec<LayerTitle> {
+        let seen = Layer::ALL.into_iter().filter(|layer| self.seen[usize::from(layer.order())]);
+        let titled = |layer: Layer| {
+            let mut titles: Vec<LayerTitle> =
+                self.titles.iter().filter(|title| title.layer == layer).cloned().collect();
+            if titles.is_empty() {
+                titles.push(LayerTitle::new(layer, layer.name(), Default::default()));
+            }
+            titles
+        };
+        seen.flat_map(titled).collect()
+    }
+}

@@ -1,0 +1,109 @@
+//! System calls of the daemons of a file system: work of a server, or traffic of a client.
+
+use super::calls::{above, is_positional};
+use super::descriptors::Target;
+use super::mapper::State;
+use super::roles::Role;
+use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, Op, Record};
+use crate::tracepoints::{Syscall, Tracepoint};
+
+/// The begin of a daemon's call; the request that it is, if it is one.
+pub(super) fn enter(state: &mut State, point: &Tracepoint, call: Syscall, draft: Event) -> Option<Event> {
+    let task = state.tasks.get(point.tid)?;
+    let is_file_work = is_positional(call) || draft.op == Op::Sync;
+    // Syncs alone do not make a server: daemons that manage others keep files of their own.
+    if task.role == Role::Daemon && is_positional(call) {
+        task.role = Role::Server;
+    }
+    match task.role {
+        Role::Server if is_file_work => Some(serve(state, point, draft)),
+        Role::Server => answer(state, point, draft),
+        _ => send(state, call, draft),
+    }
+}
+
+/// A server works on a file: the request that it serves begins here, as far as it can be seen.
+fn serve(state: &mut State, point: &Tracepoint, mut draft: Event) -> Event {
+    finish_serving(state, point.tid, point.ts_ns);
+    let link = above(state, &mut draft);
+    if link.is_some() {
+        return state.scribe.admit(draft, link);
+    }
+    let pfss = Event { layer: Layer::Pfss, flags: draft.flags | Flags::SYNTHETIC, ..draft };
+    let pfss = state.scribe.admit(pfss, None);
+    state.scribe.step(&pfss, Kind::Issue, point.ts_ns, Flags::NONE);
+    if let Some(task) = state.tasks.get(point.tid) {
+        task.serving = Some(pfss);
+    }
+    state.scribe.admit(draft, Some((pfss.req, LinkRule::Thread)))
+}
+
+/// A server's thread that is done without an answer of its own: the request ended with its work.
+fn finish_serving(state: &mut State, tid: u32, ts_ns: u64) {
+    let Some(pfss) = state.tasks.get(tid).and_then(|task| task.serving.take()) else { return };
+    let ended = Event { flags: pfss.flags | Flags::INFERRED, ..pfss };
+    state.scribe.end(&ended, ts_ns, pfss.nbytes, pfss.status);
+}
+
+/// A server writes to something that is no file: the answer to what it serves.
+fn answer(state: &mut State, point: &Tracepoint, draft: Event) -> Option<Event> {
+    if draft.op != Op::Write {
+        return None;
+    }
+    // A line in its own log is no answer.
+    let target = state.descriptors.get(draft.tgid, draft.fd, &mut state.scribe).target;
+    if matches!(target, Target::File | Target::Aside) {
+        return None;
+    }
+    let task = state.tasks.get(point.tid)?;
+    task.answers = true;
+    let served = task.serving.take()?;
+    state.scribe.end(&served, point.ts_ns, served.nbytes, served.status);
+    None
+}
+
+/// A client writes to a server.
+fn send(state: &mut State, call: Syscall, draft: Event) -> Option<Event> {
+    if draft.op != Op::Write {
+        return None;
+    }
+    let target = state.descriptors.get(draft.tgid, draft.fd, &mut state.scribe).target;
+    let is_vector = matches!(call, Syscall::Writev | Syscall::Sendmsg | Syscall::Sendto);
+    let is_traffic = match target {
+        Target::Socket => true,
+        Target::Unknown => is_vector && !state.descriptors.may_be_fuse(draft.fd),
+        _ => false,
+    };
+    is_traffic.then(|| state.scribe.admit(Event { layer: Layer::Net, offset: -1, ..draft }, None))
+}
+
+/// The end of a daemon's call, before it is told.
+pub(super) fn exit(state: &mut State, point: &Tracepoint, admit: &Event, result: i64) {
+    match admit.layer {
+        Layer::Ssys => {
+            let Some(task) = state.tasks.get(point.tid) else { return };
+            let Some(served) = &mut task.serving else { return };
+            served.nbytes = if admit.op.is_data() { u64::try_from(result).unwrap_or(0) } else { 0 };
+            served.status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
+            let (served, answers) = (*served, task.answers);
+            state.scribe.step(&served, Kind::Complt, point.ts_ns, Flags::NONE);
+            if !answers {
+                finish_serving(state, point.tid, point.ts_ns);
+            }
+        }
+        Layer::Net => {
+            let Some(parent) = u64::try_from(result).ok().and_then(|bytes| state.fuse.sent(bytes)) else {
+                return;
+            };
+            let rule = LinkRule::Order;
+            state.scribe.records.push(Record::Edge(Edge {
+                parent: parent.req,
+                child: admit.req,
+                bytes: parent.nbytes,
+                rule,
+                confidence: rule.confidence(),
+            }));
+        }
+        _ => {}
+    }
+}

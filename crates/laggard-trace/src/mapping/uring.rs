@@ -1,0 +1,71 @@
+//! io_uring, as its tracepoints tell it: neither offset nor size are in them.
+
+use crate::hashing::WordMap;
+
+use super::mapper::State;
+use crate::model::{Event, Kind, Layer, MetaOp, Op};
+use crate::tracepoints::Tracepoint;
+
+/// Open requests by ring and request.
+#[derive(Debug, Default)]
+pub(super) struct Uring {
+    open: WordMap<(u64, u64), Event>,
+}
+
+/// Polls and timers may stay open for good.
+const MOST_OPEN: usize = 1 << 17;
+
+impl Uring {
+    pub fn open_count(&self) -> u64 {
+        self.open.len() as u64
+    }
+}
+
+/// What is asked for, by `IORING_OP_*`; none for what is no I/O on files.
+fn op(opcode: u8) -> Option<Op> {
+    Some(match opcode {
+        1 | 4 | 22 => Op::Read,
+        2 | 5 | 23 => Op::Write,
+        3 | 8 => Op::Sync,
+        17 => Op::Meta(MetaOp::Allocate),
+        18 | 28 => Op::Meta(MetaOp::Open),
+        19 => Op::Meta(MetaOp::Close),
+        21 => Op::Meta(MetaOp::Getattr),
+        35 => Op::Meta(MetaOp::Rename),
+        36 => Op::Meta(MetaOp::Remove),
+        37 => Op::Meta(MetaOp::Mkdir),
+        _ => return None,
+    })
+}
+
+pub(super) fn submit(state: &mut State, point: &Tracepoint, key: (u64, u64), opcode: u8) {
+    let task = state.tasks.seen(point, &mut state.scribe);
+    let (tgid, comm) = (task.process(point.tid), task.comm_id);
+    task.starting = Default::default();
+    let Some(op) = op(opcode) else { return };
+    let draft = Event { tgid, tid: point.tid, comm, ..state.scribe.blank(Layer::Uring, op, point.ts_ns) };
+    let admit = state.scribe.admit(draft, None);
+    if state.uring.open.len() >= MOST_OPEN {
+        state.scribe.counters.unmatched_begin += state.uring.open.len() as u64;
+        state.uring.open.clear();
+    }
+    state.scribe.counters.unmatched_begin += u64::from(state.uring.open.insert(key, admit).is_some());
+    if let Some(task) = state.tasks.get(point.tid) {
+        task.starting = admit.req;
+    }
+}
+
+/// A worker of the kernel will do it.
+pub(super) fn hand_over(state: &mut State, point: &Tracepoint, key: (u64, u64)) {
+    if let Some(admit) = state.uring.open.get(&key).copied() {
+        state.scribe.step(&admit, Kind::Issue, point.ts_ns, Default::default());
+    }
+}
+
+pub(super) fn complete(state: &mut State, point: &Tracepoint, key: (u64, u64), result: i64) {
+    // One of no interest is not known either.
+    let Some(admit) = state.uring.open.remove(&key) else { return };
+    let status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
+    let done = if admit.op.is_data() { u64::try_from(result).unwrap_or(0) } else { 0 };
+    state.scribe.end(&admit, point.ts_ns, done, status);
+}

@@ -1,0 +1,102 @@
+//! What each layer does with its time (the paper's Figure 8), and what its requests wait for.
+
+use laggard_core::report::svg::frame::{Swatch, key, picture, rectangle, text};
+use maud::{Markup, html};
+
+use super::{LEFT, RIGHT, WIDTH};
+use crate::characteristics::figures::{Characteristics, LayerFigures};
+
+const ROW: f64 = 24.0;
+const TOP: f64 = 30.0;
+
+/// Draws what layers do.
+pub fn activity(all: &Characteristics) -> Option<Markup> {
+    let keys = [
+        (Swatch::Box, "explained", "busy"),
+        (Swatch::Box, "heat4", "only syncs above"),
+        (Swatch::Box, "heat3", "idle, held back above"),
+        (Swatch::Box, "heat1", "idle, nothing to do above"),
+        (Swatch::Box, "heat0", "no request at all"),
+    ];
+    let shares = |layer: &LayerFigures| {
+        let activity = layer.activity;
+        vec![
+            ("explained", activity.busy),
+            ("heat4", activity.syncing),
+            ("heat3", activity.held),
+            ("heat1", activity.starved),
+            ("heat0", activity.outside),
+        ]
+    };
+    draw(all, "What each layer does with its time", &keys, shares)
+}
+
+/// Draws where requests' time goes.
+pub fn stages(all: &Characteristics) -> Option<Markup> {
+    let keys = [
+        (Swatch::Box, "heat3", "waits to be issued"),
+        (Swatch::Box, "explained", "in the layers below"),
+        (Swatch::Box, "heat1", "on its way back"),
+    ];
+    let shares = |layer: &LayerFigures| {
+        let timing = &layer.timing;
+        let (wait, below, back) = (timing.wait_ns.sum, timing.below_ns.sum, timing.return_ns.sum);
+        let all = wait + below + back;
+        if all <= 0.0 {
+            Vec::new()
+        } else {
+            vec![("heat3", wait / all), ("explained", below / all), ("heat1", back / all)]
+        }
+    };
+    draw(all, "Where requests' time goes", &keys, shares)
+}
+
+fn draw(
+    all: &Characteristics,
+    title: &str,
+    keys: &[(Swatch, &str, &str)],
+    shares: impl Fn(&LayerFigures) -> Vec<(&'static str, f64)>,
+) -> Option<Markup> {
+    let rows: Vec<(&LayerFigures, Vec<(&str, f64)>)> = all
+        .layers
+        .iter()
+        .map(|layer| (layer, shares(layer)))
+        .filter(|(_, shares)| !shares.is_empty())
+        .collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let content = html! {
+        (key(LEFT, 16.0, keys))
+        @for (number, (layer, shares)) in rows.iter().enumerate() {
+            @let y = TOP + number as f64 * ROW;
+            (text("name end", LEFT - 10.0, y + 13.0, layer.layer.name()))
+            (bars(shares, y))
+        }
+    };
+    Some(picture(
+        WIDTH,
+        TOP + rows.len() as f64 * ROW + 4.0,
+        title,
+        "Shares of the time, layer by layer",
+        &content,
+    ))
+}
+
+fn bars(shares: &[(&str, f64)], y: f64) -> Markup {
+    let mut left = LEFT;
+    let placed = shares.iter().map(|(class, share)| {
+        let (at, width) = (left, share.clamp(0.0, 1.0) * (RIGHT - LEFT));
+        left += width;
+        (*class, at, width, *share)
+    });
+    let placed: Vec<(&str, f64, f64, f64)> = placed.collect();
+    html! {
+        @for (class, at, width, share) in placed {
+            g {
+                title { (format!("{:.1} %", 100.0 * share)) }
+                (rectangle(class, at, y, width.min(RIGHT - at).max(0.0), ROW - 6.0))
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! FUSE, and the daemons of a file system on both ends.
+
+use laggard_trace::model::{Flags, Layer, LinkRule, MetaOp, Op};
+
+use super::support::{ftrace, micros, request, requests};
+
+#[test]
+fn a_large_write_becomes_fuse_requests_one_after_the_other() {
+    let trace = ftrace(&[
+        "fio-7 10: sys_pwrite64(fd: 5, buf: 0x1, count: 0x40000, pos: 0x100000)",
+        "fio-7 11: fuse_request_send: connection 4 req 2 opcode 22 (FUSE_GETXATTR) len 68",
+        "glfs_epoll000-20 12: fuse_request_end: connection 4 req 2 len 16 error -61",
+        "fio-7 13: fuse_request_send: connection 4 req 4 opcode 16 (FUSE_WRITE) len 131152",
+        "fio-7 14: fuse_request_send: connection 4 req 6 opcode 16 (FUSE_WRITE) len 131152",
+        "glfs_epoll000-20 20: fuse_request_end: connection 4 req 6 len 24 error 0",
+        "glfs_epoll000-20 22: fuse_request_end: connection 4 req 4 len 24 error 0",
+        "fio-7 25: sys_pwrite64 -> 0x40000",
+    ]);
+    let (sys, fuse) = (request(&trace, Layer::Sys), requests(&trace, Layer::Fuse));
+    assert!(
+        fuse.iter().all(|one| one.parent == sys.id && one.link == LinkRule::Thread && one.obj == sys.obj)
+    );
+    assert_eq!((fuse[0].op, fuse[0].status), (Op::Meta(MetaOp::Getxattr), -61));
+    assert_eq!((fuse[1].offset, fuse[1].nbytes), (0x100000, 131072));
+    assert_eq!((fuse[2].offset, fuse[2].done), (0x120000, 131072));
+    assert_eq!((micros(&fuse[1])[3], micros(&fuse[2])[3]), (Some(22), Some(20)));
+}
+
+#[test]
+fn a_read_through_fuse_tells_its_size_when_it_ends() {
+    let trace = ftrace(&[
+        "fio-7 10: sys_pread64(fd: 5, buf: 0x1, count: 0x3000, pos: 0x1000)",
+        "fio-7 11: fuse_request_send: connection 4 req 2 opcode 15 (FUSE_READ) len 80",
+        "d-20 12: fuse_request_end: connection 4 req 2 len 8208 error 0",
+        "fio-7 13: fuse_request_send: connection 4 req 4 opcode 15 (FUSE_READ) len 80",
+        "d-20 14: fuse_request_end: connection 4 req 4 len 4112 error 0",
+        "fio-7 25: sys_pread64 -> 0x3000",
+    ]);
+    let fuse = requests(&trace, Layer::Fuse);
+    assert_eq!(
+        fuse.iter().map(|one| (one.offset, one.done)).collect::<Vec<_>>(),
+        [(0x1000, 0x2000), (0x3000, 0x1000)]
+    );
+    assert!(fuse[0].flags.has(Flags::INFERRED));
+}
+
+#[test]
+fn a_client_sends_what_fuse_gave_it_and_a_server_answers() {
+    let round = |micros: u64, offset: u64| {
+        [
+            format!("fio-7 {}: sys_pwrite64(fd: 5, buf: 0x1, count: 0x10000, pos: 0x{offset:x})", micros),
+            format!(
+                "fio-7 {}: fuse_request_send: connection 4 req {micros} opcode 16 (FUSE_WRITE) len 65616",
+                micros + 1
+            ),
+            format!("glfs_iotwr000-21 {}: sys_writev(fd: 9, vec: 0x1, vlen: 4)", micros + 2),
+            format!("glfs_iotwr000-21 {}: sys_writev -> 0x10088", micros + 3),
+            format!(
+                "glfs_iotwr000-31 {}: sys_pwrite64(fd: 12, buf: 0x1, count: 0x10000, pos: 0x{offset:x})",
+                micros + 10
+            ),
+            format!("glfs_iotwr000-31 {}: sys_pwrite64 -> 0x10000", micros + 15),
+            format!("glfs_iotwr000-31 {}: sys_writev(fd: 0x10d, vec: 0x1, vlen: 3)", micros + 17),
+            format!("glfs_iotwr000-31 {}: sys_writev -> 0x158", micros + 18),
+            format!("glfs_epoll001-22 {}: sys_writev(fd: 7, vec: 0x1, vlen: 2)", micros + 20),
+            format!(
+                "glfs_epoll001-22 {}: fuse_request_end: connection 4 req {micros} len 24 error 0",
+                micros + 21
+            ),
+            format!("glfs_epoll001-22 {}: sys_writev -> 0x18", micros + 22),
+            format!("fio-7 {}: sys_pwrite64 -> 0x10000", micros + 25),
+        ]
+    };
+    let lines = [round(100, 0), round(200, 0x10000)].concat();
+    let trace = ftrace(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let (fuse, pfss, ssys) =
+        (requests(&trace, Layer::Fuse), requests(&trace, Layer::Pfss), requests(&trace, Layer::Ssys));
+    assert_eq!((fuse.len(), pfss.len(), ssys.len()), (2, 2, 2));
+    // What a thread answers is known from its second request on.
+    assert_eq!(micros(&pfss[1]), [Some(210), Some(210), Some(215), Some(217)]);
+    assert_eq!((pfss[1].offset, pfss[1].done), (0x10000, 0x10000));
+    assert_eq!((ssys[1].parent, micros(&ssys[1])), (pfss[1].id, [Some(210), None, None, Some(215)]));
+    let sent = requests(&trace, Layer::Net).into_iter().filter(|net| net.done == 0x10088).collect::<Vec<_>>();
+    let links: Vec<_> = trace.edges.iter().map(|edge| (edge.parent, edge.child)).collect();
+    assert_eq!(links, [(fuse[0].id, sent[0].id), (fuse[1].id, sent[1].id)]);
+    // Neither daemon's calls pass for those of an application.
+    assert_eq!(requests(&trace, Layer::Sys).len(), 2);
+}

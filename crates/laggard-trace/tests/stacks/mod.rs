@@ -1,0 +1,310 @@
+//! Small models of I/O stacks, which make traces of which the truth is known.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use laggard_trace::analysis::{Options, Replay, characterise};
+use laggard_trace::characteristics::Characteristics;
+use laggard_trace::findings::{Findings, find};
+use laggard_trace::model::{
+    CommId, Counters, Event, Flags, HostId, Kind, Layer, LinkRule, NO_OFFSET, Object, ObjectId, Op,
+    RequestId, Trace,
+};
+use laggard_trace::reference::Reference;
+
+pub const KIB: u64 = 1024;
+pub const MIB: u64 = 1024 * KIB;
+
+/// What a request asks for, and of whom. Times are microseconds.
+#[derive(Clone, Copy)]
+pub struct Ask {
+    pub layer: Layer,
+    pub op: Op,
+    pub parent: RequestId,
+    pub obj: u32,
+    pub fd: i32,
+    pub offset: i64,
+    pub nbytes: u64,
+    pub tid: u32,
+    pub tgid: u32,
+    pub host: u16,
+    pub status: i32,
+    pub flags: Flags,
+}
+
+impl Ask {
+    pub fn of(layer: Layer, op: Op, offset: u64, nbytes: u64) -> Ask {
+        let offset = if op.is_data() { offset as i64 } else { NO_OFFSET };
+        Ask {
+            layer,
+            op,
+            parent: RequestId::NONE,
+            obj: 1,
+            fd: 3,
+            offset,
+            nbytes,
+            tid: 100,
+            tgid: 100,
+            host: 0,
+            status: 0,
+            flags: Flags::NONE,
+        }
+    }
+
+    pub fn read(layer: Layer, offset: u64, nbytes: u64) -> Ask {
+        Ask::of(layer, Op::Read, offset, nbytes)
+    }
+
+    pub fn write(layer: Layer, offset: u64, nbytes: u64) -> Ask {
+        Ask::of(layer, Op::Write, offset, nbytes)
+    }
+
+    pub fn below(self, parent: RequestId) -> Ask {
+        Ask { parent, ..self }
+    }
+
+    pub fn by(self, tid: u32, tgid: u32) -> Ask {
+        Ask { tid, tgid, ..self }
+    }
+
+    pub fn on(self, obj: u32) -> Ask {
+        Ask { obj, ..self }
+    }
+
+    pub fn fd(self, fd: i32) -> Ask {
+        Ask { fd, ..self }
+    }
+
+    pub fn host(self, host: u16) -> Ask {
+        Ask { host, ..self }
+    }
+}
+
+/// A trace that is being made.
+#[derive(Default)]
+pub struct Stack {
+    pub trace: Trace,
+    pub made: u64,
+}
+
+impl Stack {
+    pub fn new() -> Stack {
+        let mut stack = Stack::default();
+        for number in 1..64 {
+            stack.trace.names.set_object(ObjectId(number), Object::Device { major: 8, minor: number });
+        }
+        stack.trace.names.set_comm(CommId(1), "fio".into());
+        stack
+    }
+
+    /// A request that begins and ends then.
+    pub fn ask(&mut self, ask: Ask, begin_us: u64, end_us: u64) -> RequestId {
+        self.staged(ask, [Some(begin_us), None, None, Some(end_us)])
+    }
+
+    /// A request with all its boundaries.
+    pub fn staged(&mut self, ask: Ask, times_us: [Option<u64>; 4]) -> RequestId {
+        self.made += 1;
+        let req = RequestId::new(HostId(ask.host), ask.layer, self.made);
+        let kinds = [Kind::Admit, Kind::Issue, Kind::Complt, Kind::Callback];
+        for (kind, time_us) in kinds.into_iter().zip(times_us) {
+            let Some(time_us) = time_us else { continue };
+            let is_end = kind == Kind::Callback;
+            self.trace.events.push(Event {
+                ts_ns: time_us * 1000,
+                req,
+                parent: if kind == Kind::Admit { ask.parent } else { RequestId::NONE },
+                offset: ask.offset,
+                nbytes: if is_end && ask.status < 0 { 0 } else { ask.nbytes },
+                obj: ObjectId(ask.obj),
+                fd: ask.fd,
+                tgid: ask.tgid,
+                tid: ask.tid,
+                status: if is_end { ask.status } else { 0 },
+                flags: ask.flags,
+                host: HostId(ask.host),
+                comm: CommId(1),
+                layer: ask.layer,
+                kind,
+                op: ask.op,
+                link: if ask.parent.is_some() { LinkRule::Thread } else { LinkRule::None },
+            });
+        }
+        req
+    }
+
+    /// A writer was held back.
+    pub fn throttled(&mut self, at_us: u64, pause_us: u64) {
+        let mark = Ask::write(Layer::Cache, 0, pause_us * 1000);
+        self.staged(mark, [Some(at_us), None, None, None]);
+        self.trace.events.last_mut().unwrap().kind = Kind::Mark;
+    }
+
+    pub fn lost(&mut self, lost: u64) {
+        let read = self.trace.events.len() as u64;
+        self.trace.footer.sources = vec![Counters { read, lost, ..Counters::default() }];
+    }
+
+    /// The trace, in the order of time; at one instant ends come before begins, each from the inside.
+    pub fn done(mut self) -> Trace {
+        let rank = |event: &Event| match event.kind {
+            Kind::Callback | Kind::Complt => {
+                (0, 20 - event.layer.order() as i32, event.kind == Kind::Callback)
+            }
+            _ => (1, event.layer.order() as i32, event.kind == Kind::Issue),
+        };
+        self.trace.events.sort_by_key(|event| (event.ts_ns, rank(event)));
+        self.trace
+    }
+}
+
+pub fn characterised(trace: &Trace) -> Characteristics {
+    characterise(&mut Replay::of(trace), &Options::default())
+}
+
+/// The same, with every request.
+pub fn characterised_whole(trace: &Trace) -> Characteristics {
+    let options = Options { choice: laggard_trace::learning::Choice::All, gap_bytes: 0 };
+    characterise(&mut Replay::of(trace), &options)
+}
+
+pub fn found(stack: Stack) -> Findings {
+    found_with(stack, &Reference::default())
+}
+
+pub fn found_with(stack: Stack, reference: &Reference) -> Findings {
+    find(&characterised(&stack.done()), reference)
+}
+
+/// The numbers of the rules that matter or are good to know.
+pub fn rules(findings: &Findings) -> Vec<&'static str> {
+    let all = findings.findings.iter().flat_map(|one| std::iter::once(one).chain(&one.also));
+    all.map(|one| one.id).collect()
+}
+
+/// Random numbers that are always the same.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, many: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % many
+    }
+}
+
+/// A device request under a parent: the block layer a little around the device.
+pub fn device(stack: &mut Stack, ask: Ask, parent: RequestId, begin_us: u64, end_us: u64) {
+    let blk = Ask { layer: Layer::Blk, parent, obj: 40, fd: -1, ..ask };
+    let id = stack.staged(blk, [Some(begin_us), Some(begin_us + 2), Some(end_us - 1), Some(end_us)]);
+    stack.ask(Ask { layer: Layer::Dev, ..blk }.below(id), begin_us + 2, end_us - 1);
+}
+
+/// POSIX aio with so many requests in flight on so many descriptors; each descriptor is served by one thread.
+pub fn posix_aio(depth: u64, fds: u64, requests: u64) -> Stack {
+    let mut stack = Stack::new();
+    let mut dice = Dice(7);
+    let mut free_us = vec![1000u64; fds as usize];
+    let mut ready_us = vec![1000u64; depth as usize];
+    for number in 0..requests {
+        let slot = (number % depth) as usize;
+        let fd = slot as u64 % fds;
+        let offset = dice.below(8192) * 64 * KIB;
+        let admit = ready_us[slot];
+        let issue = free_us[fd as usize].max(admit) + 5;
+        let complt = issue + 140;
+        let callback = complt + 20;
+        free_us[fd as usize] = complt + 5;
+        ready_us[slot] = callback + 1 + number % 3;
+        let ask = Ask::read(Layer::Aio, offset, 64 * KIB).fd(3 + fd as i32);
+        let aio = stack.staged(ask, [Some(admit), Some(issue), Some(complt), Some(callback)]);
+        let sys = Ask { layer: Layer::Sys, tid: 200 + fd as u32, ..ask }.below(aio);
+        let sys = stack.ask(sys, issue, complt);
+        device(&mut stack, Ask { tid: 200 + fd as u32, ..ask }, sys, issue + 5, complt - 5);
+    }
+    stack
+}
+
+/// One descriptor that reads so many sequential streams of 64 MiB in a random order.
+pub fn streams(count: u64, seek_us: u64) -> Stack {
+    let mut stack = Stack::new();
+    let mut dice = Dice(7);
+    let each = 1024u64;
+    let mut left: Vec<u64> = vec![0; count as usize];
+    let (mut now, mut head) = (1000u64, u64::MAX);
+    for _ in 0..count * each {
+        let mut stream = dice.below(count) as usize;
+        while left[stream] == each {
+            stream = (stream + 1) % count as usize;
+        }
+        let offset = (stream as u64 * each + left[stream]) * 64 * KIB;
+        left[stream] += 1;
+        let cost = 60 + if offset == head { 0 } else { seek_us };
+        head = offset + 64 * KIB;
+        let ask = Ask::read(Layer::Sys, offset, 64 * KIB);
+        let sys = stack.ask(ask, now, now + cost + 20);
+        device(&mut stack, ask, sys, now + 5, now + cost + 10);
+        now += cost + 22;
+    }
+    stack
+}
+
+/// How a client of a parallel file system writes.
+#[derive(Clone, Copy)]
+pub struct Client {
+    pub write_bytes: u64,
+    pub request_bytes: u64,
+    pub is_buffered: bool,
+    pub asks_for_attributes: bool,
+    pub writes: u64,
+}
+
+impl Client {
+    pub const fn unbuffered() -> Client {
+        Client {
+            write_bytes: 64 * KIB,
+            request_bytes: 128 * KIB,
+            is_buffered: false,
+            asks_for_attributes: false,
+            writes: 512,
+        }
+    }
+
+    /// A write, its requests to the client, and what the server does about them.
+    pub fn run(self) -> Stack {
+        let mut stack = Stack::new();
+        let mut now = 1000u64;
+        let mut server_free = 0;
+        for number in 0..self.writes {
+            let offset = number * self.write_bytes;
+            let begin = now;
+            let mut at = begin + 3;
+            let getxattr = at;
+            if self.asks_for_attributes {
+                at += 120;
+            }
+            let parts = self.write_bytes.div_ceil(self.request_bytes);
+            let bytes = self.write_bytes / parts;
+            let times: Vec<(u64, u64)> = (0..parts)
+                .map(|part| {
+                    let from = at + part * if self.is_buffered { 40 } else { 400 };
+                    (from, from + if self.is_buffered { 30 } else { 380 })
+                })
+                .collect();
+            let end = times.last().unwrap().1 + 10;
+            let sys = stack.ask(Ask::write(Layer::Sys, offset, self.write_bytes), begin, end);
+            if self.asks_for_attributes {
+                let op = Op::Meta(laggard_trace::model::MetaOp::Getxattr);
+                let ask = Ask { status: -61, ..Ask::of(Layer::Fuse, op, 0, 0) }.below(sys);
+                stack.ask(ask, getxattr, getxattr + 110);
+            }
+            for (part, (from, to)) in times.into_iter().enumerate() {
+                let place = offset + part as u64 * bytes;
+                stack.ask(Ask::write(Layer::Fuse, place, bytes).below(sys), from, to);
+                let served = if self.is_buffered { (to + 200).max(server_free) } else { from + 170 };
+                server_free = served + 30;
+                let ask = Ask::write(Layer::Pfss, place, bytes).by(900 + part as u32 % 4, 900);
+                stack.staged(ask, [Some(served), Some(served + 1), Some(served + 25), Some(served + 28)]);
+            }
+            now = end + 2;
+        }
+        stack
+    }
+}

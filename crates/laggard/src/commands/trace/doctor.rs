@@ -1,0 +1,45 @@
+//! `laggard trace doctor`: what this machine has for recording.
+
+use clap::Args;
+use laggard_trace::capture::doctor::{self, Check};
+
+use crate::failure::{Done, Lacking, Outcome};
+use crate::output;
+
+/// List what recording needs, and how to get what is missing.
+#[derive(Args)]
+pub struct Doctor {
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    pub fn run(self) -> Outcome {
+        let checks = doctor::examine();
+        if self.json {
+            output::json(&checks)?;
+        } else {
+            print(&checks)?;
+        }
+        if doctor::is_impossible(&checks) {
+            let missing = checks.iter().filter(|check| check.is_needed && !check.is_there);
+            let names: Vec<&str> = missing.map(|check| check.what.as_str()).collect();
+            return Err(Lacking(format!("nothing can be recorded without {}", names.join(", "))).into());
+        }
+        Ok(Done::Well)
+    }
+}
+
+fn print(checks: &[Check]) -> anyhow::Result<()> {
+    let mut table = output::table(&["need", "there", "found", "how to get it"], &[]);
+    for check in checks {
+        let there = match (check.is_there, check.is_needed) {
+            (true, _) => "yes",
+            (false, true) => "no",
+            (false, false) => "no, and can do without",
+        };
+        table.add_row([&check.what, there, &check.found, &check.remedy]);
+    }
+    Ok(output::print(&table)?)
+}

@@ -1,0 +1,160 @@
+//! `laggard trace import`: traces of other tools.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::Args;
+use indicatif::ProgressBar;
+use laggard_sources::input;
+use laggard_trace::importing::{FileOutcome, Format, Importer, Options};
+use laggard_trace::mapping::Roles;
+use laggard_trace::model::{Counters, Footer};
+
+use crate::failure::{Done, Outcome, TooPoor, tell};
+use crate::whole_file::WholeFile;
+use crate::{output, progress};
+
+/// Bring traces of other tools into a trace file.
+///
+/// The format is told from the content: the text of the kernel's tracing files (also as trace-cmd and perf print it),
+/// blktrace's binary files and what blkparse prints, `strace -f -ttt -T -y`, Darshan logs with extended tracing, fio's
+/// logs of latencies and of I/O, `.pfw` of DFTracer. Several files become one trace: the processors of a blktrace, the
+/// jobs of a fio run. Compressed files (gzip, xz, zstd), tar archives and folders are read as they are. What cannot be
+/// understood is counted, and the rest goes on; a file that cannot be read to its end makes the exit status 2.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard trace import trace.txt.gz -o run.ltr
+  laggard trace import sda.blktrace.* -o run.ltr
+  laggard trace import fio_lat.1.log fio_lat.2.log -o run.ltr
+  laggard trace import --format strace calls.txt --host oss3 -o run.ltr
+  laggard trace import trace.txt --server my-brick* -o run.ltr")]
+pub struct Import {
+    /// What to read: files, folders, archives; - for standard input.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The trace file.
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// The format, where it cannot be told: ftrace, blktrace, blkparse, strace, dxt, fio-lat, fio-iolog, paper, pfw.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// The name of the host that was traced.
+    #[arg(long, value_name = "NAME", default_value = "host")]
+    host: String,
+    /// Names of servers' tasks, where laggard does not know them; a * stands for anything.
+    #[arg(long, value_name = "NAME")]
+    server: Vec<String>,
+    /// The same for the clients' daemons.
+    #[arg(long, value_name = "NAME")]
+    client: Vec<String>,
+}
+
+impl Import {
+    pub fn run(self) -> Outcome {
+        let out = WholeFile::create(&self.out)?;
+        let paths = self.paths();
+        let options = Options {
+            format: self.format,
+            host: self.host.clone(),
+            roles: Roles { servers: self.server.clone(), clients: self.client.clone() },
+            is_alone: paths.len() == 1,
+        };
+        let mut work = Work {
+            importer: Importer::new(BufWriter::new(out.handle()?), options),
+            bar: progress::over_bytes(paths.iter().filter_map(|path| input::total_bytes(path).ok()).sum()),
+            read: 0,
+            failed: 0,
+        };
+        paths.iter().for_each(|path| work.path(path));
+        work.bar.finish_and_clear();
+        let (read, failed) = (work.read, work.failed);
+        if read == 0 {
+            bail!("nothing could be imported");
+        }
+        let (footer, _) = work.importer.finish()?;
+        if footer.events == 0 {
+            bail!(TooPoor("nothing to import: the files hold no requests that laggard knows".into()));
+        }
+        out.finish()?;
+        self.tell(&footer, read, failed);
+        Ok(if failed == 0 { Done::Well } else { Done::WithErrors })
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let files = |path: &PathBuf| match path.as_os_str() == "-" {
+            true => vec![PathBuf::from("/dev/stdin")],
+            false => input::files(path).unwrap_or_else(|_| vec![path.clone()]),
+        };
+        self.files.iter().flat_map(files).collect()
+    }
+
+    fn tell(&self, footer: &Footer, read: u64, failed: u64) {
+        let failed = if failed > 0 { format!(", {failed} not to the end") } else { String::new() };
+        tell(format_args!(
+            "{}: {}{failed}, {}{}",
+            self.out.display(),
+            output::count(read, "file"),
+            output::count(footer.events, "event"),
+            remarks(&footer.total()),
+        ));
+    }
+}
+
+/// What a reader of the trace should know, if there is anything.
+fn remarks(counters: &Counters) -> String {
+    let told = [
+        (counters.lost, "lost by the tool"),
+        (counters.dropped, "not understood"),
+        (counters.unmatched_begin, "without an end"),
+        (counters.unmatched_end, "without a begin"),
+        (counters.negative, "ended before they began"),
+        (counters.out_of_order, "out of order"),
+    ];
+    let told = told.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} {what}"));
+    told.collect()
+}
+
+struct Work {
+    importer: Importer<BufWriter<File>>,
+    bar: ProgressBar,
+    read: u64,
+    failed: u64,
+}
+
+impl Work {
+    fn path(&mut self, path: &std::path::Path) {
+        let bar = self.bar.clone();
+        let count = |bytes: u64| bar.inc(bytes);
+        input::each_input(path, Some(&count), &mut |name, content| {
+            match content {
+                Ok(content) => match self.importer.file(name, content.start, content.bytes) {
+                    Ok(outcome) => self.file(name, &outcome),
+                    Err(error) => self.fail(format_args!("{name}: {error}")),
+                },
+                Err(error) => self.fail(format_args!("{name}: {error}")),
+            }
+            ControlFlow::Continue(())
+        });
+    }
+
+    fn file(&mut self, name: &str, outcome: &FileOutcome) {
+        self.read += 1;
+        if let Some(error) = &outcome.first_dropped {
+            let count = output::count(outcome.counters.dropped, "record");
+            self.bar.suspend(|| tell(format_args!("{name}: {count} not understood, the first in {error}")));
+        }
+        if let Some(error) = &outcome.cut_short {
+            let kept = output::count(outcome.counters.read, "record");
+            self.fail(format_args!("{name}: {error}; {kept} before it kept"));
+        }
+    }
+
+    fn fail(&mut self, line: impl std::fmt::Display) {
+        self.failed += 1;
+        self.bar.suspend(|| tell(line));
+    }
+}

@@ -1,0 +1,90 @@
+//! `laggard trace merge`: the traces of several hosts in one.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use laggard_trace::ltr::Reader;
+use laggard_trace::merging::{self, Offset, Survey};
+
+use crate::failure::{Done, Outcome, tell};
+use crate::output;
+use crate::whole_file::WholeFile;
+
+/// Merge the traces of several hosts into one.
+///
+/// How far the hosts' clocks are apart is found from requests that were seen at both ends: they leave the client
+/// before they reach the server, and the answer comes back after it left there. The first trace's clock is the one
+/// that counts; the times of the others stay, and the header tells their offset.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard trace merge client.ltr oss1.ltr oss2.ltr -o all.ltr")]
+pub struct Merge {
+    /// The traces; the first is that of a client.
+    #[arg(required = true, num_args = 2..)]
+    files: Vec<PathBuf>,
+    /// The trace file.
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+impl Merge {
+    pub fn run(self) -> Outcome {
+        let out = WholeFile::create(&self.out)?;
+        if self.files.len() > usize::from(u16::MAX) {
+            bail!("more traces than one file can hold");
+        }
+        let surveys: Vec<Survey> =
+            self.files.iter().map(|path| surveyed(path)).collect::<anyhow::Result<_>>()?;
+        let offsets: Vec<Option<Offset>> = self.offsets(&surveys);
+        let readers = self.files.iter().map(|path| opened(path)).collect::<anyhow::Result<_>>()?;
+        let (_, footer) = merging::merge(readers, &offsets, BufWriter::new(out.handle()?))?;
+        out.finish()?;
+        let cut = if footer.is_cut_short { ", of which one at least was cut short" } else { "" };
+        let files = output::count(self.files.len() as u64, "trace");
+        tell(format_args!("{}: {files}{cut}, {}", self.out.display(), output::count(footer.events, "event")));
+        Ok(Done::Well)
+    }
+
+    fn offsets(&self, surveys: &[Survey]) -> Vec<Option<Offset>> {
+        let Some((first, others)) = surveys.split_first() else { return Vec::new() };
+        let found = others.iter().zip(&self.files[1..]).map(|(other, path)| {
+            let offset = merging::offset(first, other);
+            match offset {
+                Some(Offset { pairs: 0, .. }) => {}
+                Some(offset) => tell(format_args!(
+                    "{}: clock {:+.1} us off, +-{:.1} us, by {}",
+                    path.display(),
+                    -(offset.offset_ns as f64) / 1e3,
+                    offset.err_ns as f64 / 1e3,
+                    output::count(offset.pairs as u64, "request"),
+                )),
+                None => tell(format_args!(
+                    "{}: no requests in common with {}: its times are taken as they are",
+                    path.display(),
+                    self.files[0].display()
+                )),
+            }
+            offset
+        });
+        std::iter::once(None).chain(found).collect()
+    }
+}
+
+fn opened(path: &Path) -> anyhow::Result<Reader<File>> {
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    Reader::open(file).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+fn surveyed(path: &Path) -> anyhow::Result<Survey> {
+    let mut reader = opened(path)?;
+    let survey = merging::survey(&mut reader);
+    let damage = reader.damage();
+    if let Some(error) = damage.first.as_ref().or(damage.cut_short.as_ref()) {
+        tell(format_args!("{}: {error}; the rest is merged", path.display()));
+    }
+    Ok(survey)
+}

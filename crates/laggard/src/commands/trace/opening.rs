@@ -1,0 +1,83 @@
+//! What the commands that read traces share: the file, whose requests count, and the reference.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::Context;
+use clap::Args;
+use laggard_trace::analysis::{Options, characterise};
+use laggard_trace::characteristics::Characteristics;
+use laggard_trace::learning::Choice;
+use laggard_trace::ltr::Reader;
+use laggard_trace::reference::Reference;
+use regex::Regex;
+
+use crate::failure::tell;
+
+/// Whose requests count.
+#[derive(Args, Clone)]
+pub struct Whose {
+    /// Only processes whose name fits. Default: as captured, or those that move the most at the top layer.
+    #[arg(long, value_name = "REGEX")]
+    comm: Option<Regex>,
+    /// Only this process. May be given several times.
+    #[arg(long, value_name = "PID", conflicts_with = "comm")]
+    pid: Vec<u32>,
+    /// All processes.
+    #[arg(long, conflicts_with_all = ["comm", "pid"])]
+    all: bool,
+    /// Take ranges that are at most so many bytes apart for one stream.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    stream_gap: u64,
+}
+
+impl Whose {
+    /// How the trace is to be analysed.
+    pub fn options(&self) -> Options {
+        let choice = match (&self.comm, self.pid.is_empty(), self.all) {
+            (Some(pattern), _, _) => {
+                let (filter, words) = (pattern.clone(), pattern.to_string());
+                Choice::Names(Rc::new(move |name: &str| filter.is_match(name)), words)
+            }
+            (None, false, _) => Choice::Processes(self.pid.iter().copied().collect::<HashSet<u32>>()),
+            (None, true, true) => Choice::All,
+            (None, true, false) => Choice::Auto,
+        };
+        Options { choice, gap_bytes: self.stream_gap }
+    }
+}
+
+/// Opens a trace file.
+pub fn open(path: &Path) -> anyhow::Result<Reader<File>> {
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    Reader::open(file).with_context(|| {
+        format!("{}: `laggard trace record` and `laggard trace import` make trace files", path.display())
+    })
+}
+
+/// Reads a trace file to its end; damage is told.
+pub fn characteristics(path: &Path, options: &Options) -> anyhow::Result<Characteristics> {
+    let mut reader = open(path)?;
+    let all = characterise(&mut reader, options);
+    let damage = reader.damage();
+    if let Some(first) = &damage.first {
+        tell(format_args!(
+            "{}: {} lines could not be read, the first: {first}",
+            path.display(),
+            damage.lines
+        ));
+    }
+    if let Some(why) = &damage.cut_short {
+        tell(format_args!("{}: read as far as it goes: {why}", path.display()));
+    }
+    Ok(all)
+}
+
+/// The reference of a file; rules of thumb without one.
+pub fn reference(path: Option<&PathBuf>) -> anyhow::Result<Reference> {
+    let Some(path) = path else { return Ok(Reference::default()) };
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    Reference::parse(&text).with_context(|| path.display().to_string())
+}

@@ -1,0 +1,79 @@
+//! Starts a command from a thread of its own: what that thread starts is captured from its first instruction on.
+
+use std::process::{Command, ExitStatus};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use anyhow::{Context, anyhow};
+
+use crate::bell::Rope;
+use crate::failure::{Done, tell};
+
+/// A thread that waits to start a command.
+pub struct Starter {
+    task: u32,
+    words: Vec<String>,
+    go: Sender<Rope>,
+    started: Receiver<std::io::Result<()>>,
+    ended: Receiver<std::io::Result<ExitStatus>>,
+}
+
+impl Starter {
+    /// None where there is no command.
+    pub fn new(words: &[String]) -> anyhow::Result<Option<Starter>> {
+        let Some((program, arguments)) = words.split_first() else { return Ok(None) };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        let (tell_task, task) = channel();
+        let (go, going) = channel::<Rope>();
+        let (tell_started, started) = channel();
+        let (tell_ended, ended) = channel();
+        thread::spawn(move || {
+            let _ = tell_task.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
+            // Without anyone to say go, the recorder has failed.
+            let Ok(rope) = going.recv() else { return };
+            match command.spawn() {
+                Ok(mut child) => {
+                    let _ = tell_started.send(Ok(()));
+                    let _ = tell_ended.send(child.wait());
+                }
+                Err(error) => _ = tell_started.send(Err(error)),
+            }
+            rope.pull();
+        });
+        let task = task.recv().context("the thread of the command")?;
+        Ok(Some(Starter { task, words: words.to_vec(), go, started, ended }))
+    }
+
+    /// The thread, as the kernel numbers it.
+    pub fn task(&self) -> u32 {
+        self.task
+    }
+
+    /// Starts the command; the rope is pulled when it ends.
+    pub fn start(&mut self, rope: Rope) -> anyhow::Result<()> {
+        let gone = || anyhow!("the thread of the command has ended");
+        self.go.send(rope).map_err(|_| gone())?;
+        let started = self.started.recv().map_err(|_| gone())?;
+        started.with_context(|| self.words.join(" "))
+    }
+
+    /// How the command ended; one that still runs is left alone.
+    pub fn finish(self) -> Done {
+        match self.ended.try_recv() {
+            Ok(Ok(status)) if status.success() => Done::Well,
+            Ok(Ok(status)) => {
+                tell(format_args!("{}: {status}", self.words.join(" ")));
+                Done::WithErrors
+            }
+            Ok(Err(error)) => {
+                tell(format_args!("{}: {error}", self.words.join(" ")));
+                Done::WithErrors
+            }
+            Err(_) => {
+                tell(format_args!("{}: goes on", self.words.join(" ")));
+                Done::Well
+            }
+        }
+    }
+}

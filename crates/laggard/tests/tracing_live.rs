@@ -1,0 +1,371 @@
+//! Recording on this machine: root, tracefs, fio and GlusterFS; says what is missing where it is.
+//!
+//! Figures are asserted that hold on any machine, never speeds.
+#![allow(clippy::unwrap_used)]
+
+#[path = "tracing_live/gluster.rs"]
+mod gluster;
+#[path = "tracing_live/kernel.rs"]
+mod kernel;
+mod support;
+#[path = "tracing_live/trace.rs"]
+mod trace;
+
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use gluster::Gluster;
+use kernel::Kernel;
+use laggard_trace::model::{Layer, MetaOp, Op};
+use support::{command, errors, laggard, left_out, text};
+use trace::Trace;
+
+/// Recordings share the kernel's probes and the machine, so they take turns: also those of two runs of the tests.
+fn turn() -> std::fs::File {
+    let file = std::fs::File::create(std::env::temp_dir().join("laggard-trace-tests.lock")).unwrap();
+    file.lock().unwrap();
+    file
+}
+
+/// Whether something can be recorded here, with these programs.
+fn can_be(programs: &[&str]) -> bool {
+    let output = laggard(&["trace", "doctor"]);
+    if !output.status.success() {
+        left_out(&format!("no recording on this machine: {}", errors(&output)));
+        return false;
+    }
+    let is_there = |program: &&str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+    };
+    match programs.iter().find(|program| !is_there(program)) {
+        Some(missing) => left_out(&format!("there is no {missing}")),
+        None => return true,
+    }
+    false
+}
+
+/// A folder on a disk, where requests reach a block device.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/var/tmp").unwrap()
+}
+
+/// Records a command, which must succeed.
+fn record(out: &Path, options: &[&str], words: &[&str]) -> Output {
+    let before = ["trace", "record", "-o", text(out)];
+    let output = laggard(&[&before[..], options, &["--"], words].concat());
+    assert!(output.status.success(), "{words:?}: {}", errors(&output));
+    output
+}
+
+/// The findings of the analyser at WARN or above.
+fn findings(path: &Path) -> Vec<String> {
+    let output = laggard(&["trace", "analyze", text(path), "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{error}: {}", errors(&output));
+    });
+    let found = report["findings"].as_array().unwrap().iter();
+    let grave = found.filter(|finding| finding["severity"] != "INFO");
+    grave.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// fio on a file that it has laid out before, so that the recording has only the reads.
+fn fio(folder: &Path, options: &[&str]) -> Vec<String> {
+    let folder = format!("--directory={}", text(folder));
+    let all = ["fio", "--name=job", "--output-format=terse", "--size=16m", "--bs=64k", &folder];
+    all.iter().chain(options).map(|word| (*word).to_owned()).collect()
+}
+
+fn lay_out(folder: &Path, options: &[&str]) {
+    let words = fio(folder, &[options, &["--rw=write", "--ioengine=psync", "--end_fsync=1"]].concat());
+    let status = std::process::Command::new(&words[0]).args(&words[1..]).stdout(Stdio::null()).status();
+    assert!(status.unwrap().success());
+}
+
+fn words(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn the_c_librarys_aio_serves_one_descriptor_with_one_thread_and_others_do_not() {
+    let _turn = turn();
+    if !can_be(&["fio"]) {
+        return;
+    }
+    let folder = folder();
+    lay_out(folder.path(), &[]);
+    let deep = ["--rw=randread", "--direct=1", "--iodepth=16", "--number_ios=250"];
+    let play = |name: &str, options: &[&str]| {
+        let out = folder.path().join(name);
+        record(&out, &[], &words(&fio(folder.path(), &[&deep[..], options].concat())));
+        (Trace::read(&out), out)
+    };
+    let (trace, out) = play("posixaio.ltr", &["--ioengine=posixaio"]);
+    let (aio, sys) = (trace.requests(Layer::Aio, Op::Read), trace.requests(Layer::Sys, Op::Read));
+    assert!(aio.len() >= 240, "{}", aio.len());
+    assert!(trace::most_at_once(&aio) >= 14, "{}", trace::most_at_once(&aio));
+    let own: Vec<_> = sys.into_iter().filter(|request| request.nbytes == 65536).collect();
+    assert_eq!(trace::most_at_once_of_a_descriptor(&own), 1);
+    assert!(trace.linked_share(Layer::Sys, Layer::Aio) > 0.95);
+    assert_eq!(findings(&out).first().map(String::as_str), Some("T01"));
+
+    let (trace, out) = play("libaio.ltr", &["--ioengine=libaio"]);
+    assert!(trace.requests(Layer::Aio, Op::Read).is_empty());
+    assert!(trace::most_at_once(&trace.requests(Layer::Blk, Op::Read)) >= 8);
+    assert!(!findings(&out).contains(&"T01".into()));
+
+    lay_out(folder.path(), &["--nrfiles=16"]);
+    let (trace, out) = play("files.ltr", &["--ioengine=posixaio", "--nrfiles=16"]);
+    let sys = trace.requests(Layer::Sys, Op::Read);
+    assert!(trace::most_at_once(&sys) >= 2, "{}", trace::most_at_once(&sys));
+    assert!(!findings(&out).contains(&"T01".into()));
+}
+
+/// Eight sequential streams in one file, the next one drawn by a fixed rule, as a server's file is read for eight clients.
+fn interleaved(folder: &Path, streams: u64) -> PathBuf {
+    let (bytes, each) = (65536, 16 * 1024 * 1024 / streams);
+    let file = folder.join("job.0.0");
+    let mut lines = vec![
+        "fio version 2 iolog".to_owned(),
+        format!("{} add", text(&file)),
+        format!("{} open", text(&file)),
+    ];
+    let mut next: Vec<u64> = (0..streams).map(|stream| stream * each).collect();
+    let mut state: u64 = 7;
+    while next.iter().zip(1..).any(|(at, stream)| *at < stream * each) {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let left: Vec<usize> =
+            (0..next.len()).filter(|stream| next[*stream] < (*stream as u64 + 1) * each).collect();
+        let stream = left[(state >> 33) as usize % left.len()];
+        lines.push(format!("{} read {} {bytes}", text(&file), next[stream]));
+        next[stream] += bytes;
+    }
+    lines.push(format!("{} close", text(&file)));
+    let path = folder.join(format!("{streams}.iolog"));
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    path
+}
+
+#[test]
+fn interleaved_streams_have_short_runs_and_one_stream_has_a_long_one() {
+    let _turn = turn();
+    if !can_be(&["fio"]) {
+        return;
+    }
+    let folder = folder();
+    lay_out(folder.path(), &[]);
+    let play = |streams: u64| {
+        let log = interleaved(folder.path(), streams);
+        let out = folder.path().join(format!("{streams}.ltr"));
+        let log = format!("--read_iolog={}", text(&log));
+        let fio =
+            ["fio", "--name=job", "--output-format=terse", &log, "--ioengine=psync", "--replay_no_stall=1"];
+        record(&out, &["--mount", text(folder.path())], &fio);
+        let trace = Trace::read(&out);
+        let reads =
+            trace.requests(Layer::Sys, Op::Read).into_iter().filter(|request| request.nbytes == 65536);
+        trace::runs_bytes(&reads.collect::<Vec<_>>())
+    };
+    // Of k streams in turn at random, a run has 1 / (1 - 1/k) requests in the mean.
+    let runs = play(8);
+    let mean = runs.iter().sum::<u64>() as f64 / runs.len() as f64;
+    assert_eq!(runs.iter().sum::<u64>(), 16 * 1024 * 1024);
+    assert!((mean / (65536.0 * 8.0 / 7.0) - 1.0).abs() < 0.15, "{mean}");
+    assert_eq!(play(1), [16 * 1024 * 1024]);
+}
+
+#[test]
+fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
+    let _turn = turn();
+    if !can_be(&["fio", "glusterd", "gluster", "unshare", "nsenter"]) {
+        return;
+    }
+    let folder = folder();
+    let gluster = Gluster::start(folder.path());
+    let play = |name: &str, options: &[&str]| {
+        let out = folder.path().join(name);
+        let fio = [
+            "fio",
+            "--name=w",
+            "--output-format=terse",
+            "--rw=write",
+            "--ioengine=psync",
+            "--directory=/run/mnt",
+        ];
+        let inside = gluster.inside(&[&fio[..], options].concat());
+        let (mount, brick) = (gluster.mount(), format!("pid={}", gluster.brick()));
+        let scope = ["--mount", text(&mount), "--server", &brick];
+        record(&out, &scope, &words(&inside));
+        (Trace::read(&out), out)
+    };
+    let (trace, out) = play("off.ltr", &["--bs=64k", "--size=8m", "--filename=off"]);
+    let fuse = trace.requests(Layer::Fuse, Op::Write);
+    assert_eq!(fuse.len(), 128);
+    let written = trace.requests(Layer::Pfss, Op::Write);
+    assert!(written.len() >= 128, "{}", written.len());
+    assert!(trace::early_ack_share(&fuse, &written) <= 0.02);
+    // Every write asks for the capabilities of its file first.
+    let asked = trace.requests(Layer::Fuse, Op::Meta(MetaOp::Getxattr)).len();
+    assert!((127..=131).contains(&asked), "{asked}");
+    let found = findings(&out);
+    assert!(found.contains(&"T03".into()) && found.contains(&"T04".into()), "{found:?}");
+
+    gluster.set("performance.write-behind", "on");
+    let (trace, out) = play("on.ltr", &["--bs=64k", "--size=8m", "--filename=on"]);
+    let early = trace::early_ack_share(
+        &trace.requests(Layer::Fuse, Op::Write),
+        &trace.requests(Layer::Pfss, Op::Write),
+    );
+    assert!(early >= 0.9, "{early}");
+    assert!(!findings(&out).contains(&"T03".into()));
+
+    gluster.set("performance.write-behind", "off");
+    let (trace, out) = play("large.ltr", &["--bs=4m", "--size=16m", "--filename=large"]);
+    let large = trace.requests(Layer::Sys, Op::Write).into_iter().filter(|request| request.nbytes == 4 << 20);
+    let parts = trace.requests(Layer::Fuse, Op::Write);
+    assert_eq!((large.count(), parts.len()), (4, 128));
+    assert!(findings(&out).contains(&"T05".into()));
+}
+
+#[test]
+fn what_a_small_buffer_loses_is_counted_and_a_trace_that_lost_much_is_not_judged() {
+    let _turn = turn();
+    if !can_be(&["dd"]) {
+        return;
+    }
+    let folder = folder();
+    let out = folder.path().join("lossy.ltr");
+    let dd = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1500000", "status=none"];
+    let output = record(&out, &["--buf", "16k"], &dd);
+    assert!(errors(&output).contains("records lost"), "{}", errors(&output));
+    let trace = Trace::read(&out);
+    let total = trace.footer.total();
+    assert!(total.lost > total.read, "{total:?}");
+    assert_eq!(laggard(&["trace", "analyze", text(&out)]).status.code(), Some(4));
+}
+
+#[test]
+fn the_kernels_text_tells_the_same_requests_as_its_pages() {
+    let _turn = turn();
+    if !can_be(&["dd"]) {
+        return;
+    }
+    let folder = folder();
+    let file = folder.path().join("data");
+    std::fs::write(&file, vec![1; 1 << 20]).unwrap();
+    let input = format!("if={}", text(&file));
+    let reads = |name: &str, options: &[&str]| {
+        let out = folder.path().join(name);
+        record(&out, options, &["dd", &input, "of=/dev/null", "bs=64k", "status=none"]);
+        let reads = Trace::read(&out).requests(Layer::Sys, Op::Read).into_iter();
+        reads.filter(|read| read.nbytes == 65536).map(|read| read.offset).collect::<Vec<i64>>()
+    };
+    let pages = reads("pages.ltr", &[]);
+    assert!(pages.len() >= 16, "{pages:?}");
+    assert_eq!(reads("text.ltr", &["--text"]), pages);
+}
+
+#[test]
+fn nothing_is_left_in_the_kernel_after_a_recording() {
+    let _turn = turn();
+    if !can_be(&["dd"]) {
+        return;
+    }
+    let (before, folder) = (Kernel::now(), folder());
+    record(
+        &folder.path().join("x.ltr"),
+        &[],
+        &["dd", "if=/dev/zero", "of=/dev/null", "count=10", "status=none"],
+    );
+    assert_eq!(Kernel::now(), before);
+    let failed =
+        laggard(&["trace", "record", "-o", text(&folder.path().join("y.ltr")), "--", "/no/such/program"]);
+    assert_eq!(failed.status.code(), Some(2));
+    assert!(errors(&failed).contains("/no/such/program"), "{}", errors(&failed));
+    assert_eq!(Kernel::now(), before);
+}
+
+#[test]
+fn nothing_is_left_in_the_kernel_by_a_recorder_that_is_killed_at_any_moment() {
+    let _turn = turn();
+    if !can_be(&["sleep"]) {
+        return;
+    }
+    let (before, folder) = (Kernel::now(), folder());
+    for millis in [1, 10, 30, 60, 120, 250, 400, 600, 900, 1500] {
+        let out = folder.path().join("killed.ltr");
+        let mut recorder = command(&["trace", "record", "-o", text(&out), "--", "sleep", "2"]);
+        let mut recorder = recorder.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_millis(millis) && recorder.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = recorder.kill();
+        recorder.wait().unwrap();
+        assert_eq!(Kernel::settled(&before), before, "killed after {millis} ms");
+    }
+}
+
+#[test]
+fn what_recorder_and_guard_leave_when_both_are_killed_the_doctor_takes_away() {
+    let _turn = turn();
+    if !can_be(&["sleep"]) {
+        return;
+    }
+    let (before, folder) = (Kernel::now(), folder());
+    let out = folder.path().join("killed.ltr");
+    let mut recorder = command(&["trace", "record", "-o", text(&out), "--", "sleep", "1"]);
+    let mut recorder = recorder.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begin = Instant::now();
+    let guard = loop {
+        let ready = !Kernel::now().probes.is_empty();
+        match kernel::guard_of(recorder.id()).filter(|_| ready) {
+            Some(guard) => break guard,
+            None if begin.elapsed() > Duration::from_secs(60) => panic!("no guard"),
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    kernel::kill(guard);
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    assert_ne!(Kernel::now(), before);
+    assert!(laggard(&["trace", "doctor"]).status.success());
+    assert_eq!(Kernel::now(), before);
+}
+
+#[test]
+fn only_the_chosen_process_is_recorded() {
+    let _turn = turn();
+    if !can_be(&["dd"]) {
+        return;
+    }
+    let folder = folder();
+    let (file, out) = (folder.path().join("data"), folder.path().join("pid.ltr"));
+    // A hole that takes a while to read.
+    std::fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
+    let input = format!("if={}", text(&file));
+    let dd = ["dd", &input, "of=/dev/null", "bs=64k", "status=none"];
+    let mut readers: Vec<std::process::Child> =
+        (0..2).map(|_| std::process::Command::new(dd[0]).args(&dd[1..]).spawn().unwrap()).collect();
+    let pid = readers[0].id().to_string();
+    let output = laggard(&["trace", "record", "-o", text(&out), "--pid", &pid, "--duration", "500ms"]);
+    for reader in &mut readers {
+        reader.kill().unwrap();
+        reader.wait().unwrap();
+    }
+    assert!(output.status.success(), "{}", errors(&output));
+    let trace = Trace::read(&out);
+    let reads: Vec<_> =
+        trace.requests(Layer::Sys, Op::Read).into_iter().filter(|request| request.nbytes == 65536).collect();
+    assert!(!reads.is_empty());
+    assert!(
+        trace.path_of(&reads[0]).is_some_and(|path| path == text(&file)),
+        "{:?}",
+        trace.path_of(&reads[0])
+    );
+    let chosen: u32 = pid.parse().unwrap();
+    assert!(reads.iter().all(|read| read.tgid == chosen));
+    let absent = laggard(&["trace", "record", "-o", text(&out), "--pid", "4194303", "--duration", "1s"]);
+    assert!(errors(&absent).contains("no process 4194303"), "{}", errors(&absent));
+}

@@ -1,0 +1,31 @@
+//! Any bytes as a trace file, compressed or as its text: what is read of it can be written again.
+#![no_main]
+
+use laggard_trace::ltr::{Reader, Writer};
+use laggard_trace::merging;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    read(bytes);
+    // The text itself, since no fuzzer compresses.
+    if let Ok(file) = zstd::encode_all(bytes, 1) {
+        read(&file);
+    }
+});
+
+fn read(file: &[u8]) {
+    let Ok(mut reader) = Reader::open(file) else { return };
+    let mut writer = Writer::new(Vec::new(), reader.header()).expect("memory can be written to");
+    let mut records = Vec::new();
+    for record in reader.by_ref() {
+        writer.write(&record).expect("memory can be written to");
+        records.push(record);
+    }
+    let again = writer.finish(reader.footer()).expect("memory can be written to");
+    assert!(Reader::open(again.as_slice()).expect("the header is ours").eq(records));
+    if let (Ok(mut one), Ok(two), Ok(three)) = (Reader::open(file), Reader::open(file), Reader::open(file)) {
+        let survey = merging::survey(&mut one);
+        let offset = merging::offset(&survey, &survey);
+        let _ = merging::merge(vec![two, three], &[None, offset], Vec::new());
+    }
+}
