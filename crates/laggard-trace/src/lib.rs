@@ -4,8 +4,8 @@
 //! [`tracepoints`] (what the kernel reports), readers of other tools' traces ([`blktrace`], [`chrome`], [`darshan`],
 //! [`fio`], [`ftrace`], [`paper`], [`strace`]), [`mapping`] (tracepoints as events of layers), [`ltr`] (the file of a
 //! trace), [`importing`], [`merging`], [`capture`], [`linking`] (which request is for which), [`characteristics`]
-//! (figures of every layer), [`reference`] (what figures are to be), [`findings`] (what makes it slow), [`report`] (what
-//! is told of it). [`analysis`] is the way through all of it.
+//! (figures of every layer), [`reference`](mod@reference) (what figures are to be), [`findings`] (what makes it slow),
+//! [`report`] (what is told of it). [`analysis`] is the way through all of it.
 
 pub mod model;
 
