@@ -56,14 +56,14 @@ impl Overview {
 
     /// Counts the last columns only. Not if they would make the parts uneven, or do not fit the tallies.
     fn append(&mut self, rows: Rows, fresh: usize) -> bool {
-        let last = rows.last(fresh);
-        let extent = extent(last);
-        let is_fitting = self.is_fitting(extent) && self.parts.len() * fresh == self.columns;
-        if is_fitting && let Some(mut part) = self.parts.pop_front() {
-            part.count(last, extent, self.lowest);
-            self.parts.push_back(part);
+        if self.parts.len() * fresh != self.columns {
+            return false;
         }
-        is_fitting
+        let Some(mut part) = self.parts.pop_front() else { return false };
+        part.count(rows.last(fresh), self.lowest);
+        let extent = part.extent;
+        self.parts.push_back(part);
+        self.is_fitting(extent)
     }
 
     /// Whether the highest value is among the upper cells.
@@ -81,7 +81,7 @@ impl Overview {
         self.parts.clear();
         for first in (0..rows.columns()).step_by(length) {
             let (stretch, mut part) = (rows.stretch(first, length), Tally::default());
-            part.count(stretch, extent(stretch), self.lowest);
+            part.count(stretch, self.lowest);
             self.parts.push_back(part);
         }
     }

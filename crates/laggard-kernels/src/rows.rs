@@ -40,6 +40,11 @@ impl<'a> Rows<'a> {
         Rows::new(self.values, self.stride, self.first + first, columns)
     }
 
+    /// Some of the rows.
+    pub fn some(&self, first: usize, count: usize) -> Rows<'a> {
+        Rows { values: &self.values[first * self.stride..][..count * self.stride], ..*self }
+    }
+
     /// The last columns.
     pub fn last(&self, columns: usize) -> Rows<'a> {
         self.stretch(self.columns - columns, columns)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int64Type, TimestampMicrosecondType, UInt64Type};
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, UInt64Array};
-use arrow_buffer::ScalarBuffer;
+use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
 use crate::columns::UPTIME;
@@ -35,8 +35,8 @@ pub(crate) fn restored<'n>(
     let schema = batch.schema();
     let (mut fields, mut columns): (Vec<Arc<Field>>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
     for name in wanted {
-        if let some @ [first, ..] = stand_ins(&schema, name) {
-            let column = column(batch, name, first, some)?;
+        if let [first, others @ ..] = stand_ins(&schema, name) {
+            let column = column(batch, name, first, others)?;
             fields.push(Arc::new(Field::new(name, column.data_type().clone(), true)));
             columns.push(column);
         } else if let Some((index, field)) = schema.fields().find(name) {
@@ -47,25 +47,15 @@ pub(crate) fn restored<'n>(
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(|error| error.to_string())
 }
 
-fn column(
-    batch: &RecordBatch,
-    name: &str,
-    first: &StandIn,
-    stand_ins: &[StandIn],
-) -> Result<ArrayRef, String> {
-    let mut values = vec![0; batch.num_rows()];
-    for stand_in in stand_ins {
-        let sums = sums(batch, stand_in)?;
-        let written = bits(found(batch, stand_in.name)?, stand_in.name)?;
-        let shares = written.iter().zip(sums).map(|(&written, sum)| stand_in.share(written, sum));
-        values
-            .iter_mut()
-            .zip(shares)
-            .for_each(|(value, share): (&mut u64, _)| *value = value.wrapping_add(share));
+fn column(batch: &RecordBatch, name: &str, first: &StandIn, others: &[StandIn]) -> Result<ArrayRef, String> {
+    let mut values = shares(batch, first)?;
+    for other in others {
+        let shares = shares(batch, other)?;
+        values.iter_mut().zip(shares).for_each(|(value, share)| *value = value.wrapping_add(share));
     }
-    let nulls = found(batch, first.name)?.nulls().cloned();
+    let (nulls, len) = (found(batch, first.name)?.nulls().cloned(), values.len());
     Ok(match name {
-        UPTIME => Arc::new(Int64Array::new(values.into_iter().map(u64::cast_signed).collect(), nulls)),
+        UPTIME => Arc::new(Int64Array::new(ScalarBuffer::new(Buffer::from_vec(values), 0, len), nulls)),
         _ => Arc::new(UInt64Array::new(values.into(), nulls)),
     })
 }
@@ -74,21 +64,40 @@ fn found<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ArrayRef, String>
     batch.column_by_name(name).ok_or_else(|| format!("expected a column {name}, found none"))
 }
 
-fn sums(batch: &RecordBatch, stand_in: &StandIn) -> Result<Vec<u64>, String> {
-    let mut sums = vec![0; batch.num_rows()];
-    for part in stand_in.parts() {
-        batch.column_by_name(part).map_or(Ok(()), |array| add(array, part, &mut sums))?;
+/// What a stand-in adds to the value of each row.
+fn shares(batch: &RecordBatch, stand_in: &StandIn) -> Result<Vec<u64>, String> {
+    let written = bits(found(batch, stand_in.name)?, stand_in.name)?;
+    Ok(match sums(batch, stand_in)? {
+        Some(sums) => {
+            written.iter().zip(&*sums).map(|(&written, &sum)| stand_in.share(written, sum)).collect()
+        }
+        None => written.iter().map(|&written| stand_in.share(written, 0)).collect(),
+    })
+}
+
+/// The sum of each row; nothing where there is nothing to add up.
+fn sums(batch: &RecordBatch, stand_in: &StandIn) -> Result<Option<ScalarBuffer<u64>>, String> {
+    let mut sums: Option<ScalarBuffer<u64>> = None;
+    for (part, array) in stand_in.parts().iter().filter_map(|part| Some((part, batch.column_by_name(part)?)))
+    {
+        let values = bits_or_nothing(array, part)?;
+        sums = Some(match sums {
+            Some(sums) => sums.iter().zip(&*values).map(|(sum, value)| sum.wrapping_add(*value)).collect(),
+            None => values,
+        });
     }
     Ok(sums)
 }
 
-fn add(array: &ArrayRef, name: &str, sums: &mut [u64]) -> Result<(), String> {
+/// Values of 64 bits, 0 where there is none.
+fn bits_or_nothing(array: &ArrayRef, name: &str) -> Result<ScalarBuffer<u64>, String> {
     let values = bits(array, name)?;
-    match array.nulls().filter(|nulls| nulls.null_count() > 0) {
-        None => sums.iter_mut().zip(&*values).for_each(|(sum, &value)| *sum = sum.wrapping_add(value)),
-        Some(nulls) => nulls.valid_indices().for_each(|row| sums[row] = sums[row].wrapping_add(values[row])),
-    }
-    Ok(())
+    Ok(match array.nulls().filter(|nulls| nulls.null_count() > 0) {
+        Some(nulls) => {
+            values.iter().zip(nulls).map(|(&value, is_there)| if is_there { value } else { 0 }).collect()
+        }
+        None => values,
+    })
 }
 
 /// Values of 64 bits, whatever they mean.

@@ -16,6 +16,16 @@ fn detect(table: &Table, threshold: Option<f64>) -> usize {
     judged.iter().flat_map(|window| &window.verdicts).filter(|verdict| verdict.is_anomalous).count()
 }
 
+/// Judges one group of as many as DETECTION_MEMBERS says, once, at the threshold that DETECTION_THRESHOLD says, or
+/// untrained.
+pub fn alone() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f64>().ok());
+    let members = number("DETECTION_MEMBERS").unwrap_or(day::MEMBERS as f64) as usize;
+    let table = day::table(members, SAMPLES);
+    let (seconds, flags) = fastest(1, || detect(&table, number("DETECTION_THRESHOLD")));
+    println!("{members} components {seconds:.4} s {flags} anomalies");
+}
+
 /// Prints seconds for each number of components, and how many times those of half as many.
 pub fn run() {
     println!("growth over the number of components, five windows, one thread");

@@ -1,7 +1,7 @@
 //! How fast one peer group is judged, against all pairs in Rust, numpy and R in the same run; and how that grows
 //! with the number of components.
 //!
-//! `cargo bench -p laggard-core --bench detection [-- day | growth | stages | alone]`. numpy with scipy, and R, take part
+//! `cargo bench -p laggard-core --bench detection [-- day | growth | stages | alone | once]`. numpy with scipy, and R, take part
 //! where there are such: PYTHON names the python to use.
 
 #![allow(clippy::print_stdout)]
@@ -19,6 +19,9 @@ fn main() {
     // For a profiler: only when asked for by name.
     if asked.iter().any(|word| word == "alone") {
         race::alone();
+    }
+    if asked.iter().any(|word| word == "once") {
+        growth::alone();
     }
     if is_asked("day") {
         race::run();

@@ -26,6 +26,8 @@ pub struct Rolling {
     means: Vec<f64>,
     len: usize,
     capacity: usize,
+    /// How many of these no window needs any more. They go when the next ones come, while the rest is at hand anyway.
+    done: usize,
     /// Samples of each member that are smoothed at a time.
     part: usize,
     /// Memory that is used again and again.
@@ -61,6 +63,7 @@ impl Rolling {
             means: vec![f64::NAN; capacity * members],
             len: 0,
             capacity,
+            done: 0,
             part,
             joined: Vec::new(),
             threes: Vec::new(),
@@ -89,7 +92,7 @@ impl Rolling {
 
     fn continue_or_begin(&mut self, grid: &Grid) {
         if self.next != Some((grid.start, grid.step)) {
-            (self.raw_len, self.len, self.first) = (0, 0, None);
+            (self.raw_len, self.len, self.done, self.first) = (0, 0, 0, None);
             self.raw.clear();
         }
         let before_first_mean = self.smoothing.span - 1 - self.raw_len;
@@ -101,7 +104,11 @@ impl Rolling {
         let before = self.smoothing.span - 1;
         let first = from.max(before.saturating_sub(self.raw_len));
         let fresh = to.saturating_sub(first);
-        for member in 0..if fresh > 0 { self.members } else { 0 } {
+        if fresh == 0 {
+            return;
+        }
+        let kept = self.len - self.done;
+        for member in 0..self.members {
             if member + AHEAD < self.members {
                 prefetch(&table.row(member + AHEAD)[from..to]);
             }
@@ -117,10 +124,11 @@ impl Rolling {
                     &self.joined
                 }
             };
-            let means = &mut self.means[member * self.capacity + self.len..][..fresh];
-            self.smoothing.means(samples, &mut self.threes, means);
+            let means = &mut self.means[member * self.capacity..][..self.capacity];
+            means.copy_within(self.done..self.len, 0);
+            self.smoothing.means(samples, &mut self.threes, &mut means[kept..][..fresh]);
         }
-        self.len += fresh;
+        (self.len, self.done) = (kept + fresh, 0);
     }
 
     /// Keeps the raw samples that the means of the next stretch need.
@@ -139,23 +147,16 @@ impl Rolling {
     fn show_complete(&mut self, step: Span, show: &mut impl FnMut(Window, Rows)) {
         let Some(first) = self.first else { return };
         let Sliding { size, shift } = self.sliding;
-        let mut begin = 0;
+        let begun = self.done;
+        let mut begin = begun;
         while begin + size.max(shift) <= self.len {
-            let window = Window { start: first + step * (begin as i64 - 1), length: step * size as i64 };
+            let window =
+                Window { start: first + step * ((begin - begun) as i64 - 1), length: step * size as i64 };
             show(window, Rows::new(&self.means, self.capacity, begin, size));
             begin += shift;
         }
-        self.drop_before(begin);
-        self.first = Some(first + step * begin as i64);
-    }
-
-    fn drop_before(&mut self, begin: usize) {
-        if begin > 0 {
-            for row in self.means.chunks_exact_mut(self.capacity) {
-                row.copy_within(begin..self.len, 0);
-            }
-            self.len -= begin;
-        }
+        self.done = begin;
+        self.first = Some(first + step * (begin - begun) as i64);
     }
 }
 
