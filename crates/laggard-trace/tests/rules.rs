@@ -160,7 +160,7 @@ fn read_ahead(ahead_bytes: u64, device_us: u64) -> Stack {
     let step = 16 * KIB;
     for number in 0..2000u64 {
         let ask = Ask::read(Layer::Sys, number * step, step);
-        let is_miss = number * step % ahead_bytes == 0;
+        let is_miss = (number * step).is_multiple_of(ahead_bytes);
         let take = if is_miss { device_us + 300 } else { 100 };
         let sys = stack.ask(ask, now, now + take);
         if is_miss {

@@ -108,7 +108,7 @@ fn clock(tracefs: &Tracefs) -> Check {
 /// Makes an instance and takes it away again.
 fn buffers(tracefs: Tracefs) -> Check {
     let tracefs = Arc::new(tracefs);
-    let manifest = Manifest::new();
+    let manifest = Manifest::fresh();
     let outcome =
         manifest::Written::create(Path::new(manifest::FOLDER), manifest.clone()).and_then(|written| {
             let name = manifest.instances.first().map_or("", String::as_str);

@@ -42,7 +42,8 @@ impl Files {
             let Some(process) = tracepoint.tgid else { continue };
             match &tracepoint.payload {
                 Payload::Exit { call, result } if opens(*call) => {
-                    if touched.insert((process, *result)) && *result >= 0 {
+                    let is_last = touched.insert((process, *result));
+                    if is_last && *result >= 0 {
                         last.insert(place);
                     }
                 }

@@ -69,7 +69,7 @@ impl Format {
 }
 
 impl Field {
-    /// `field:char rwbs[10];	offset:28;	size:10;	signed:0;`
+    /// `field:char rwbs[10]; offset:28; size:10; signed:0;`, with tabs between them.
     fn parse(line: &str) -> Option<Field> {
         let mut parts = line.split(';').map(str::trim);
         let declaration = parts.next()?.strip_prefix("field:")?.trim();
@@ -105,7 +105,7 @@ impl Spot {
     }
 
     /// The characters in a record, without the zero at their end.
-    pub fn text<'a>(self, record: &'a [u8]) -> Option<&'a [u8]> {
+    pub fn text(self, record: &[u8]) -> Option<&[u8]> {
         let bytes = match self.shape {
             Shape::Text => self.bytes(record)?,
             Shape::Located => {
@@ -118,7 +118,7 @@ impl Spot {
         bytes.split(|byte| *byte == 0).next()
     }
 
-    fn bytes<'a>(self, record: &'a [u8]) -> Option<&'a [u8]> {
+    fn bytes(self, record: &[u8]) -> Option<&[u8]> {
         record.get(self.offset..)?.get(..self.size)
     }
 }

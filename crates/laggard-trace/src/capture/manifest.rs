@@ -30,7 +30,7 @@ pub struct Manifest {
 
 impl Manifest {
     /// The manifest of a recorder that has made nothing yet.
-    pub fn new() -> Manifest {
+    pub fn fresh() -> Manifest {
         let age = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         Manifest::marked(&format!("{:x}_{:x}", std::process::id(), age.as_micros()))
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_and_what_is_not_ours_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let written = Written::create(folder.path(), Manifest::new()).unwrap();
+        let written = Written::create(folder.path(), Manifest::fresh()).unwrap();
         let path = written.path().to_owned();
         assert_eq!(Manifest::read(&path).unwrap(), written.manifest);
         let text = std::fs::read_to_string(&path).unwrap();
@@ -147,7 +147,7 @@ mod tests {
     fn a_manifest_is_an_orphan_once_nobody_holds_its_lock() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("trace");
-        let written = Written::create(&folder, Manifest::new()).unwrap();
+        let written = Written::create(&folder, Manifest::fresh()).unwrap();
         let guard = written.share().unwrap();
         drop(written);
         assert!(orphans(&folder).is_empty());

@@ -229,7 +229,7 @@ const NOBODY: u32 = 4_194_304;
 impl Made {
     /// Writes down what will be made, and has a guard look after it.
     fn begin(tracefs: &Arc<Tracefs>, guard: Command) -> Result<Made, CaptureError> {
-        let written = Written::create(Path::new(manifest::FOLDER), Manifest::new())?;
+        let written = Written::create(Path::new(manifest::FOLDER), Manifest::fresh())?;
         let mut made = Made { tracefs: tracefs.clone(), written: Some(written), guard: None };
         made.guard = made.written.as_ref().map(|written| Guard::start(guard, written)).transpose()?;
         Ok(made)
