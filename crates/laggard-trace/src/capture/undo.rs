@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn leftovers_of_the_dead_are_swept_and_those_of_the_living_are_not() {
-        let (living, dead) = (Manifest::fresh(), Manifest::new());
+        let (living, dead) = (Manifest::fresh(), Manifest::fresh());
         let root = tree(&dead);
         std::fs::create_dir(root.path().join("instances").join(&living.instances[1])).unwrap();
         let (tracefs, folder) = (Tracefs::at(root.path()), root.path().join("run"));
