@@ -62,7 +62,7 @@ fn a_split_request_is_done_when_its_last_part_is() {
     assert!(blk.flags.has(Flags::SPLIT | Flags::RA));
     // The first part was handed over twice, since the device was busy.
     assert_eq!(
-        dev.iter().map(|part| micros(part)).collect::<Vec<_>>(),
+        dev.iter().map(micros).collect::<Vec<_>>(),
         [[Some(13), None, None, Some(30)], [Some(14), None, None, Some(20)],]
     );
     assert!(dev[0].flags.has(Flags::REQUEUED));
@@ -94,7 +94,7 @@ fn two_readers_of_the_same_sectors_are_two_requests() {
     ]);
     let blk = requests(&trace, Layer::Blk);
     assert_eq!(
-        blk.iter().map(|bio| micros(bio)).collect::<Vec<_>>(),
+        blk.iter().map(micros).collect::<Vec<_>>(),
         [[Some(10), Some(12), Some(20), Some(20)], [Some(11), Some(13), Some(30), Some(30)],]
     );
 }
