@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_capture_is_impossible_only_for_want_of_what_it_needs() {
         let wish = wished("x", false, String::new(), "get it");
-        assert!(!is_impossible(&[wish.clone()]) && wish.remedy == "get it");
+        assert!(!is_impossible(std::slice::from_ref(&wish)) && wish.remedy == "get it");
         assert!(is_impossible(&[wish, lockdown(Some("confidentiality"))]));
         assert!(!is_impossible(&[lockdown(Some("integrity")), lockdown(None)]));
     }
