@@ -71,12 +71,12 @@ impl Gluster {
         let network = |number: u32| std::fs::read_link(format!("/proc/{number}/ns/net")).ok();
         let own = network(self.first());
         let names = super::support::files(Path::new("/proc"), "");
-        let numbers = names.iter().filter_map(|name| name.parse::<u32>().ok());
+        let mut numbers = names.iter().filter_map(|name| name.parse::<u32>().ok());
         let is_brick = |number: &u32| {
             let comm = std::fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
             comm.trim_end() == "glusterfsd" && network(*number) == own
         };
-        numbers.into_iter().find(is_brick).unwrap()
+        numbers.find(is_brick).unwrap()
     }
 
     /// The words of a command line inside.

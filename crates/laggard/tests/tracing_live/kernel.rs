@@ -43,8 +43,8 @@ impl Kernel {
 /// The guard of a recorder.
 pub fn guard_of(recorder: u32) -> Option<u32> {
     let list = std::fs::read_to_string(format!("/proc/{recorder}/task/{recorder}/children")).ok()?;
-    let children = list.split_whitespace().filter_map(|word| word.parse::<u32>().ok());
-    children.into_iter().find(|child| {
+    let mut children = list.split_whitespace().filter_map(|word| word.parse::<u32>().ok());
+    children.find(|child| {
         let line = PathBuf::from("/proc").join(child.to_string()).join("cmdline");
         std::fs::read_to_string(line).is_ok_and(|line| line.contains("guard\0"))
     })
