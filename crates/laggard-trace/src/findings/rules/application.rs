@@ -3,7 +3,7 @@
 use super::super::case::{Case, Draft, Gain, Signs};
 use super::super::words::{bytes, nanoseconds, percent, plain};
 use crate::characteristics::layer::OpClass;
-use crate::model::Kind;
+use crate::model::{Class, Kind};
 
 /// T17: the same bytes are read or written again and again.
 pub fn redundant(case: &Case) -> Option<Draft> {
@@ -75,7 +75,9 @@ pub fn redundant(case: &Case) -> Option<Draft> {
 pub fn thinking(case: &Case) -> Option<Draft> {
     let top = case.top()?;
     let share = top.activity.outside;
-    if share <= 0.5 || top.load.requests < 16 {
+    // From a device's queue nobody sees whether the application waits for something above it.
+    let is_far_down = matches!(top.layer.class(), Class::Queue | Class::Device);
+    if is_far_down || share <= 0.5 || top.load.requests < 16 {
         return None;
     }
     let signs = Signs::default()
