@@ -42,6 +42,8 @@ impl<W: Write> Writer<W> {
             events: 0,
         };
         writer.line(&LineRef::Header(&Header { version: VERSION, ..header.clone() }))?;
+        // So that whatever becomes of the rest, the file says what it is.
+        writer.flush()?;
         Ok(writer)
     }
 
