@@ -64,7 +64,7 @@ impl CdfDistances {
         let (size, members) = (rows.columns(), rows.count());
         if (self.sorted.size, self.sorted.members) != (size, members) {
             self.network = Network::new(size);
-            let blocks = vec![[u16::MAX; LANES]; members.div_ceil(LANES) * size];
+            let blocks = vec![[0; LANES]; members.div_ceil(LANES) * size];
             self.sorted = Sorted { blocks, size, members, highest: 0 };
         }
     }

@@ -60,7 +60,8 @@ impl Rolling {
             members,
             raw: Vec::new(),
             raw_len: 0,
-            means: vec![f64::NAN; capacity * members],
+            // Zeros cost nothing until they are written over.
+            means: vec![0.0; capacity * members],
             len: 0,
             capacity,
             done: 0,

@@ -82,7 +82,7 @@ fn write(folder: &Path, host: u64, seconds: u64) -> anyhow::Result<()> {
 
 fn read(folder: &Path) -> anyhow::Result<Taken> {
     let metric = Metric::named("await").context("await is a metric")?;
-    let (began, before) = (Instant::now(), cpu_of_thread()?);
+    let (began, before) = (Instant::now(), cpu_of_all_threads()?);
     let mut tabulator = Tabulator::new(&Dataset::in_folder(folder), &[metric.table], &|_| true)?;
     let every = Span::from_seconds(EVERY_SECONDS);
     let stretches = tabulator.stretches(every);
@@ -90,7 +90,7 @@ fn read(folder: &Path) -> anyhow::Result<Taken> {
         anyhow::bail!("expected one day, found {}", stretches.len())
     };
     let table = tabulator.table(metric, Grid::covering(stretch.first + every, stretch.last, every));
-    let taken = Taken { wall: began.elapsed(), cpu: cpu_of_thread()? - before };
+    let taken = Taken { wall: began.elapsed(), cpu: cpu_of_all_threads()? - before };
     anyhow::ensure!(tabulator.problems().is_empty(), "some files could not be read");
     let (found, expected) = (table.components.len(), HOSTS as usize * DEVICES);
     anyhow::ensure!(found == expected, "{found} components were read, expected {expected}");
@@ -139,8 +139,9 @@ fn speed(taken: &Taken, rows: u64) -> f64 {
     (rows * COUNTERS.len() as u64) as f64 / taken.cpu.as_secs_f64()
 }
 
-fn cpu_of_thread() -> anyhow::Result<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_THREAD)?;
+/// Hosts are read side by side.
+fn cpu_of_all_threads() -> anyhow::Result<Duration> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     let micros = |time: nix::sys::time::TimeVal| {
         Duration::new(time.tv_sec().unsigned_abs(), 1000 * time.tv_usec().unsigned_abs() as u32)
     };
