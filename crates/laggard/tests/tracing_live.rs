@@ -198,20 +198,20 @@ fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
         record(&out, &scope, &words(&inside));
         (Trace::read(&out), out)
     };
-    let (trace, out) = play("off.ltr", &["--bs=64k", "--size=8m", "--filename=off"]);
+    let (trace, out) = play("off.ltr", &["--bs=64k", "--size=32m", "--filename=off"]);
     let fuse = trace.requests(Layer::Fuse, Op::Write);
-    assert_eq!(fuse.len(), 128);
+    assert_eq!(fuse.len(), 512);
     let written = trace.requests(Layer::Pfss, Op::Write);
-    assert!(written.len() >= 128, "{}", written.len());
+    assert!(written.len() >= 512, "{}", written.len());
     assert!(trace::early_ack_share(&fuse, &written) <= 0.02);
     // Every write asks for the capabilities of its file first.
     let asked = trace.requests(Layer::Fuse, Op::Meta(MetaOp::Getxattr)).len();
-    assert!((127..=131).contains(&asked), "{asked}");
+    assert!((511..=515).contains(&asked), "{asked}");
     let found = findings(&out);
     assert!(found.contains(&"T03".into()) && found.contains(&"T04".into()), "{found:?}");
 
     gluster.set("performance.write-behind", "on");
-    let (trace, out) = play("on.ltr", &["--bs=64k", "--size=8m", "--filename=on"]);
+    let (trace, out) = play("on.ltr", &["--bs=64k", "--size=32m", "--filename=on"]);
     let early = trace::early_ack_share(
         &trace.requests(Layer::Fuse, Op::Write),
         &trace.requests(Layer::Pfss, Op::Write),
