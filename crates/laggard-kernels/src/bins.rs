@@ -43,22 +43,30 @@ fn plain(values: &[f64], scale: Scale, numbers: &mut [u16]) {
     numbers.iter_mut().zip(values).for_each(|(number, value)| *number = scale.number(*value));
 }
 
+/// Where neither quotients nor what is left over in between leaves the range of whole precision.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+const WIDTHS: std::ops::Range<f64> = 1e-200..1e200;
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
 fn wide(values: &[f64], scale: Scale, numbers: &mut [u16]) {
     use std::arch::x86_64::{
         _mm_min_epu32, _mm_packus_epi32, _mm_set1_epi32, _mm_storeu_si128, _mm256_cvttpd_epi32,
-        _mm256_div_pd, _mm256_max_pd, _mm256_min_pd, _mm256_set1_pd, _mm256_setzero_pd, _mm256_sub_pd,
+        _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_max_pd, _mm256_min_pd, _mm256_mul_pd, _mm256_set1_pd,
+        _mm256_setzero_pd, _mm256_sub_pd,
     };
 
     use crate::machine::wide::load_four;
 
-    if values.len() < 8 || !scale.width.is_finite() {
+    // Where all values are equal, none is above the lowest, and any width will do.
+    let width = if scale.width == 0.0 { 1.0 } else { scale.width };
+    if values.len() < 8 || !WIDTHS.contains(&width) {
         return plain(values, scale, numbers);
     }
     assert_eq!(values.len(), numbers.len(), "a number for each value");
-    // Where all values are equal, none is above the lowest, and any width will do.
-    let width = _mm256_set1_pd(if scale.width > 0.0 { scale.width } else { 1.0 });
+    // Twice as far as the last bin is as far as anything: no quotient may be infinite.
+    let most = _mm256_set1_pd(2.0 * f64::from(scale.count) * width);
+    let (share, width) = (_mm256_set1_pd(1.0 / width), _mm256_set1_pd(width));
     let (low, last) = (_mm256_set1_pd(scale.low), _mm256_set1_pd(f64::from(scale.count - 1)));
     let missing = _mm_set1_epi32(i32::from(scale.count));
     for start in (0..values.len()).step_by(8) {
@@ -68,9 +76,15 @@ fn wide(values: &[f64], scale: Scale, numbers: &mut [u16]) {
         let [one, other] = [0, 1].map(|half| {
             // NaN stays: of two the second one is taken, where either is NaN.
             let above = _mm256_max_pd(_mm256_setzero_pd(), _mm256_sub_pd(load_four(&fours[half]), low));
-            let exact = _mm256_min_pd(last, _mm256_div_pd(above, width));
+            let above = _mm256_min_pd(most, above);
+            // The division to the last bit, in a third of its time (Markstein 1990): what a quotient leaves over is
+            // known exactly, and the second time corrects the last bit.
+            let mut exact = _mm256_mul_pd(above, share);
+            for _ in 0..2 {
+                exact = _mm256_fmadd_pd(_mm256_fnmadd_pd(exact, width, above), share, exact);
+            }
             // What is missing comes out of the conversion as a number above all others.
-            _mm_min_epu32(_mm256_cvttpd_epi32(exact), missing)
+            _mm_min_epu32(_mm256_cvttpd_epi32(_mm256_min_pd(last, exact)), missing)
         });
         let eight = &mut numbers[start..][..8];
         // SAFETY: eight numbers of 16 bits are as long as the register; it need not be aligned.

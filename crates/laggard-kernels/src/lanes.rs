@@ -14,38 +14,41 @@ pub type Lanes = [u16; LANES];
 /// Components that are compared with all others at the same time.
 pub const ASKED: usize = 4;
 
-/// What is asked of [`exceed`].
+/// What is asked of [`exceed`], for each component that is asked for, and what is known so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// How many components the blocks hold; the last block may be part empty.
-    pub members: usize,
-    /// The distance that must be exceeded, for each component that is asked for.
-    pub limits: [u32; ASKED],
-    /// By how many.
-    pub needed: usize,
-    /// No bin is higher.
-    pub highest: u16,
-}
-
-/// How many distances of a component exceed its limit so far, and of how many it is not known yet.
-#[derive(Clone, Copy, Debug)]
-struct Tally {
+    /// The distance that must be exceeded.
+    pub limit: u32,
+    /// How many distances exceed it.
     over: usize,
+    /// Of how many members that is not known yet.
     left: usize,
+    /// How many must exceed it.
     needed: usize,
 }
 
-impl Tally {
-    fn new(question: &Question) -> Tally {
-        Tally { over: 0, left: question.members, needed: question.needed }
+impl Question {
+    /// Whether at least so many of all members are further away than the limit.
+    pub fn new(limit: u32, members: usize, needed: usize) -> Question {
+        Question { limit, over: 0, left: members, needed }
     }
 
-    fn is_over(&self) -> bool {
+    /// The answer, once it is settled.
+    pub fn is_over(&self) -> bool {
         self.over >= self.needed
     }
 
-    fn is_settled(&self) -> bool {
+    /// Whether the members that are left cannot change the answer.
+    pub fn is_settled(&self) -> bool {
         self.is_over() || self.over + self.left < self.needed
+    }
+
+    /// Takes in a block, of which so many lanes are over; the last one may be part empty.
+    #[inline]
+    fn count(&mut self, over: impl FnOnce(usize) -> usize) {
+        let valid = self.left.min(LANES);
+        self.over += over(valid);
+        self.left -= valid;
     }
 }
 
@@ -68,14 +71,14 @@ kernel! {
 }
 
 kernel! {
-    /// Whether the distances of some components (their bins one after the other, each in all lanes of a row) to all
-    /// members exceed their limits in at least as many cases as are needed. Stops as soon as that is settled.
-    pub fn exceed(asked: &[Lanes], blocks: &[Lanes], question: Question) -> [bool; ASKED]
+    /// Counts whose distances exceed the limits: those of some components (their bins one after the other, each in all
+    /// lanes of a row) to the next members. Stops as soon as all is settled.
+    pub fn exceed(asked: &[Lanes], blocks: &[Lanes], highest: u16, questions: &mut [Question; ASKED])
         = plain::exceed | wide::exceed;
 }
 
 mod plain {
-    use super::{ASKED, LANES, Lanes, Question, Tally};
+    use super::{ASKED, LANES, Lanes, Question};
 
     pub(super) fn turn(rows: &[u16], stride: usize, block: &mut [Lanes]) {
         assert!(rows.len() == LANES * stride && block.len() <= stride, "sixteen rows that are long enough");
@@ -101,24 +104,22 @@ mod plain {
         sums
     }
 
-    pub(super) fn exceed(asked: &[Lanes], blocks: &[Lanes], question: Question) -> [bool; ASKED] {
+    pub(super) fn exceed(
+        asked: &[Lanes],
+        blocks: &[Lanes],
+        _highest: u16,
+        questions: &mut [Question; ASKED],
+    ) {
         let size = asked.len() / ASKED;
-        let one = |number: usize| exceeds(&asked[number * size..][..size], blocks, number, question);
-        std::array::from_fn(one)
-    }
-
-    fn exceeds(one: &[Lanes], blocks: &[Lanes], number: usize, question: Question) -> bool {
-        let mut tally = Tally::new(&question);
-        for block in blocks.chunks_exact(one.len()) {
-            let valid = tally.left.min(LANES);
-            let distances = block_distances(one, block);
-            tally.over += distances[..valid].iter().filter(|d| **d > question.limits[number]).count();
-            tally.left -= valid;
-            if tally.is_settled() {
-                break;
+        for (one, question) in asked.chunks_exact(size).zip(questions) {
+            for block in blocks.chunks_exact(size) {
+                let (distances, limit) = (block_distances(one, block), question.limit);
+                question.count(|valid| distances[..valid].iter().filter(|d| **d > limit).count());
+                if question.is_settled() {
+                    break;
+                }
             }
         }
-        tally.is_over()
     }
 }
 
@@ -131,7 +132,7 @@ mod wide {
         _mm256_sub_epi16, _mm256_subs_epu16,
     };
 
-    use super::{ASKED, LANES, Lanes, Question, Tally, fits, plain};
+    use super::{ASKED, LANES, Lanes, Question, fits, plain};
     use crate::machine::wide::{load, store};
 
     /// Eight positions of eight components at a time.
@@ -219,27 +220,21 @@ mod wide {
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn exceed(asked: &[Lanes], blocks: &[Lanes], question: Question) -> [bool; ASKED] {
+    pub(super) fn exceed(asked: &[Lanes], blocks: &[Lanes], highest: u16, questions: &mut [Question; ASKED]) {
         let size = asked.len() / ASKED;
-        if !fits(size, question.highest) {
-            return plain::exceed(asked, blocks, question);
+        if !fits(size, highest) {
+            return plain::exceed(asked, blocks, highest, questions);
         }
-        // No distance exceeds what 16 bits can hold.
-        let limits = question.limits.map(|limit| limit.min(u32::from(u16::MAX)) as u16);
-        let mut tallies = [Tally::new(&question); ASKED];
         for block in blocks.chunks_exact(size) {
-            let sums = four_distances(asked, block);
-            for number in 0..ASKED {
-                let tally = &mut tallies[number];
-                let valid = tally.left.min(LANES);
-                tally.over += lanes_over(sums[number], limits[number], valid);
-                tally.left -= valid;
+            for (sums, question) in four_distances(asked, block).into_iter().zip(&mut *questions) {
+                // No distance exceeds what 16 bits can hold.
+                let limit = question.limit.min(u32::from(u16::MAX)) as u16;
+                question.count(|valid| lanes_over(sums, limit, valid));
             }
-            if tallies.iter().all(Tally::is_settled) {
+            if questions.iter().all(Question::is_settled) {
                 break;
             }
         }
-        tallies.map(|tally| tally.is_over())
     }
 
     /// Each row of a block is loaded once for all that are asked for.

@@ -1,6 +1,6 @@
 //! Which instructions the machine has, and how a kernel is made for them.
 
-/// Makes a public function that calls the wide one of two bodies on machines with AVX2, and the plain one elsewhere.
+/// Makes a public function that calls the wide one of two bodies on machines with AVX2 and FMA, and the plain one elsewhere.
 /// Both must give the same bits.
 macro_rules! kernel {
     (
@@ -13,7 +13,7 @@ macro_rules! kernel {
         $public fn $name($($argument: $kind),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             if $crate::machine::is_wide() {
-                // SAFETY: the machine was just asked for AVX2.
+                // SAFETY: the machine was just asked for AVX2 and FMA.
                 return unsafe { $wide($($argument),*) };
             }
             $plain($($argument),*)
@@ -23,7 +23,7 @@ macro_rules! kernel {
 
 pub(crate) use kernel;
 
-/// Whether the machine has AVX2.
+/// Whether the machine has AVX2, and multiplies and adds at once (FMA), which all but a few with AVX2 do.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn is_wide() -> bool {
@@ -31,7 +31,7 @@ pub(crate) fn is_wide() -> bool {
     if testing::IS_PLAIN.get() {
         return false;
     }
-    std::arch::is_x86_feature_detected!("avx2")
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
 }
 
 /// Loads and stores of whole registers, from and to slices that are long enough.

@@ -95,6 +95,26 @@ fn bins_are_those_of_the_twin_at_every_length() {
 }
 
 #[test]
+fn values_beside_the_edges_of_bins_of_any_width_are_divided_to_the_last_bit() {
+    on_every_machine(|| {
+        let mut dice = Dice(8);
+        for _ in 0..20_000 {
+            // All bits of the width count; so do magnitudes.
+            let mantissa = dice.next(1 << 26) << 26 | dice.next(1 << 26);
+            let width = f64::from_bits(mantissa | 1f64.to_bits()) * 10f64.powi(dice.next(300) as i32 - 150);
+            let scale = Scale { low: 0.0, width, count: 1000 };
+            let values: [f64; 16] = std::array::from_fn(|k| {
+                let edge = dice.next(1000) as f64 * width;
+                [edge, edge.next_up(), edge.next_down(), dice.next(1 << 31) as f64 * width / 2e6][k % 4]
+            });
+            let mut numbers = [0; 16];
+            bins::number(&values, scale, &mut numbers);
+            assert_eq!(numbers, values.map(|value| twin::bin(value, scale)), "{values:?} of {width:e}");
+        }
+    });
+}
+
+#[test]
 fn equal_values_share_one_bin_and_missing_ones_are_past_it() {
     on_every_machine(|| {
         let scale = Scale::new(4.0, 4.0, 1000);
@@ -109,7 +129,7 @@ fn values_past_the_ends_are_in_the_outermost_bins() {
     on_every_machine(|| {
         let scale = Scale::new(1.0, 3.0, 4);
         let mut numbers = [9; 8];
-        bins::number(&[0.9, 1.0, 3.0, 3.1, -1e300, 1e300, 1.5, f64::NAN], scale, &mut numbers);
+        bins::number(&[0.9, 1.0, 3.0, 3.1, -1e300, f64::MAX, 1.5, f64::NAN], scale, &mut numbers);
         assert_eq!(numbers, [0, 0, 3, 3, 0, 3, 1, 4]);
     });
 }
@@ -186,9 +206,13 @@ fn some_exceed_as_many_as_the_twin_counts() {
                     apart.filter(|distance| *distance > limits[number]).count()
                 };
                 for needed in [1, over(1), over(1) + 1, members / 2 + 1] {
-                    let question = Question { members, limits, needed, highest };
-                    let expected = std::array::from_fn(|number| over(number) >= needed);
-                    assert_eq!(lanes::exceed(&asked, &blocks, question), expected);
+                    let expected: [bool; ASKED] = std::array::from_fn(|number| over(number) >= needed);
+                    let mut questions = limits.map(|limit| Question::new(limit, members, needed));
+                    // In two portions.
+                    let (first, rest) = blocks.split_at(members.div_ceil(2 * LANES) * size);
+                    lanes::exceed(&asked, first, highest, &mut questions);
+                    lanes::exceed(&asked, rest, highest, &mut questions);
+                    assert_eq!(questions.map(|question| question.is_over()), expected);
                 }
             }
         }

@@ -72,7 +72,7 @@ impl PagePress {
 const SMALL: usize = 1024;
 const QUICK_LEVEL: i32 = 3;
 /// From this level on, zstd would take several times the memory that a large page has.
-const HIGH_LEVEL: i32 = 10;
+const HIGH_LEVEL: i32 = 5;
 /// 32 KiB, as the power of two: what repeats in a page repeats sooner.
 const WINDOW: u32 = 15;
 

@@ -203,7 +203,9 @@ impl Recording {
 fn covered(dataset: &Dataset) -> anyhow::Result<(Vec<Covered>, Span, Span)> {
     let everything = |_: &str| true;
     let tabulator = Tabulator::new(dataset, &TABLES, &everything)?;
-    let (every, slowest, _) = tabulator.every().ok_or_else(tables::empty)?;
+    let Some((every, slowest, _)) = tabulator.every() else {
+        return Err(tables::nothing_to_read(tabulator.problems()));
+    };
     let covered = tabulator.covered().map(|(segment, stretch)| Covered {
         host: segment.host.clone(),
         kind: segment.table.kind.clone(),

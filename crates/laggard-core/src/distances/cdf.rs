@@ -41,6 +41,11 @@ const CURVES: [f64; 6] = [0.15, 0.85, 0.3, 0.7, 0.05, 0.95];
 /// Blocks that are sorted at a time, while they are in the processor's nearest cache.
 const SORTED_AT_ONCE: usize = 8;
 
+/// Members that are compared with everyone at a time, and blocks that each of them is compared with in its turn: a few
+/// hundred KiB, which are then at hand for all of them.
+const ASKED_IN_TURN: usize = 256 * ASKED;
+const COMPARED_AT_ONCE: usize = 192;
+
 /// With fewer undecided members than this, comparing them costs less than another pivot.
 const FEW: usize = 2 * ASKED;
 
@@ -110,23 +115,30 @@ impl CdfDistances {
         }
     }
 
-    /// Compares those that are still undecided with all others, a few at a time.
+    /// Compares those that are still undecided with all others, a few at a time, and with as many of these at a time
+    /// as stay in the processor's cache.
     fn ask_everyone(&mut self, verdicts: &mut [Settled]) {
-        let Sorted { blocks, members, highest, .. } = &self.sorted;
-        for asked in self.undecided.chunks(ASKED) {
+        let Sorted { blocks, size, members, highest } = &self.sorted;
+        for undecided in self.undecided.chunks(ASKED_IN_TURN) {
+            let few = || undecided.chunks(ASKED);
+            // Where there are too few, one of them is asked for again.
+            let asked = |few: &[(usize, u32)]| std::array::from_fn(|number| few[number.min(few.len() - 1)]);
             self.spread.clear();
-            let mut limits = [0; ASKED];
-            for (number, limit) in limits.iter_mut().enumerate() {
-                // Where there are too few, one of them is asked for again.
-                let (member, its_limit) = asked[number.min(asked.len() - 1)];
+            for (member, _) in few().flat_map(asked) {
                 spread(&self.sorted, member, &mut self.spread);
-                *limit = its_limit;
             }
-            let question =
-                Question { members: *members, limits, needed: majority(*members), highest: *highest };
-            let are_over = exceed(&self.spread, blocks, question);
-            for (&(member, limit), is_over) in asked.iter().zip(are_over) {
-                verdicts[member] = settled(self.middle.to[member], Some(limit), is_over);
+            let needed = majority(*members);
+            let question = |(_, limit)| Question::new(limit, *members, needed);
+            let mut questions: Vec<_> = few().map(|few| asked(few).map(question)).collect();
+            for blocks in blocks.chunks(COMPARED_AT_ONCE * size) {
+                for (asked, questions) in self.spread.chunks(ASKED * size).zip(&mut questions) {
+                    if !questions.iter().all(Question::is_settled) {
+                        exceed(asked, blocks, *highest, questions);
+                    }
+                }
+            }
+            for (&(member, limit), question) in undecided.iter().zip(questions.iter().flatten()) {
+                verdicts[member] = settled(self.middle.to[member], Some(limit), question.is_over());
             }
         }
     }

@@ -10,7 +10,7 @@ use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::coverage::Coverage;
 use laggard_core::tables::rhythm::Rhythm;
 use laggard_store::dataset::Dataset;
-use laggard_store::error::StoreError;
+use laggard_store::error::{Problem, StoreError};
 use laggard_store::name::State;
 use laggard_store::segment::Segment;
 use laggard_store::selection::{Selection, Wanted};
@@ -78,6 +78,17 @@ fn not_empty(tables: &[Contents], problems: usize) -> Result<(), TooPoor> {
 /// A dataset without any sample.
 pub fn empty() -> TooPoor {
     TooPoor("the dataset is empty: fill it with `laggard record` or `laggard import`".into())
+}
+
+/// A dataset of which nothing is left to work with: it has no sample, or nothing of it could be read.
+pub fn nothing_to_read(problems: &[Problem]) -> anyhow::Error {
+    match problems {
+        [] => empty().into(),
+        [only] => anyhow::anyhow!("nothing of the dataset can be read: {only}"),
+        [first, others @ ..] => {
+            anyhow::anyhow!("nothing of the dataset can be read: {first}; and {} files more", others.len())
+        }
+    }
 }
 
 fn done(problems: usize) -> Done {
