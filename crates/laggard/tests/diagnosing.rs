@@ -342,3 +342,15 @@ fn names_that_are_no_text_can_be_diagnosed() {
     let output = command(&["diagnose"]).arg(&path).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("oss1:sdc"), "{}", errors(&output));
 }
+
+#[test]
+fn a_dataset_of_which_nothing_can_be_read_is_not_called_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    for host in ["oss1", "oss2"] {
+        let file = folder.path().join(format!("{host}-20261115T000005Z.disk.parquet"));
+        std::fs::write(file, "from the future").unwrap();
+    }
+    let told = errors(&laggard(&["diagnose", text(folder.path())]));
+    assert!(told.contains("nothing of the dataset can be read: "), "{told}");
+    assert!(told.contains("and 1 files more"), "{told}");
+}

@@ -8,7 +8,7 @@ use crate::hashing::WordMap;
 /// Extents beyond this make neighbours with gaps join, so that memory is bounded.
 const MOST_EXTENTS: usize = 1 << 19;
 /// Ranges are gathered and joined in lots of this at least.
-const LEAST_LOT: usize = 256;
+const LEAST_LOT: usize = 1024;
 
 /// Ranges of bytes asked for of one object, joined where they touch.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ impl Extents {
             Some(last) if last.1 == offset => last.1 = end,
             _ => self.lot.push((offset, end)),
         }
-        if self.lot.len() > LEAST_LOT.max(self.joined.len() / 4) {
+        if self.lot.len() > LEAST_LOT.max(self.joined.len()) {
             self.join();
         }
     }

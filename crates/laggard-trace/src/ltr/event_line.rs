@@ -97,24 +97,33 @@ impl Numbers<'_> {
     /// The next number: whether it is negative, and how much it is without its sign.
     #[inline]
     fn number(&mut self) -> Option<(bool, u64)> {
-        if self.is_over {
-            return Some((false, 0));
+        match self.rest {
+            _ if self.is_over => Some((false, 0)),
+            // What most fields are.
+            [digit @ b'0'..=b'9', b',', rest @ ..] => {
+                self.rest = rest;
+                Some((false, u64::from(digit - b'0')))
+            }
+            _ => self.long_number(),
         }
+    }
+
+    fn long_number(&mut self) -> Option<(bool, u64)> {
         let is_negative = self.rest.first() == Some(&b'-');
         let digits = &self.rest[usize::from(is_negative)..];
         let mut value: u64 = 0;
         let mut length = 0;
-        for &byte in digits {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
+        while let Some(eight) = digits[length..].first_chunk() {
+            let (count, more) = leading_digits(eight);
+            value = value.checked_mul(10_u64.pow(count))?.checked_add(more)?;
+            length += count as usize;
+            if count < 8 {
                 break;
             }
-            // Eighteen digits cannot overflow.
-            value = if length < 18 {
-                value * 10 + u64::from(digit)
-            } else {
-                value.checked_mul(10)?.checked_add(u64::from(digit))?
-            };
+        }
+        // At the end of the line, where fewer than eight bytes are left.
+        for digit in digits[length..].iter().map_while(|byte| char::from(*byte).to_digit(10)) {
+            value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
             length += 1;
         }
         match digits.get(length) {
@@ -145,5 +154,53 @@ impl Numbers<'_> {
         let signed =
             if is_negative { 0i64.checked_sub_unsigned(value)? } else { i64::try_from(value).ok()? };
         T::try_from(signed).ok()
+    }
+}
+
+/// How many of eight bytes are digits, up to the first other one, and what they are together. All are worked out at
+/// once: neighbours become pairs, pairs fours, fours the number.
+#[inline]
+fn leading_digits(bytes: &[u8; 8]) -> (u32, u64) {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let text = u64::from_le_bytes(*bytes);
+    let high_halves = (text & (0xf0 * EACH)) | ((text.wrapping_add(6 * EACH) & (0xf0 * EACH)) >> 4);
+    let count = (high_halves ^ (0x33 * EACH)).trailing_zeros() / 8;
+    // To the end, behind zeros.
+    let digits = text.checked_shl(64 - 8 * count).unwrap_or(0) & (0x0f * EACH);
+    let pairs = digits.wrapping_mul((10 << 8) + 1) >> 8;
+    let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul((100 << 16) + 1) >> 16;
+    (count, (fours & 0x0000_ffff_0000_ffff).wrapping_mul((10_000 << 32) + 1) >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
+    use super::*;
+
+    #[test]
+    fn digits_end_where_something_else_is() {
+        assert_eq!(leading_digits(b"00000000"), (8, 0));
+        assert_eq!(leading_digits(b"12345678"), (8, 12_345_678));
+        for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
+            for place in 0..8 {
+                let mut text = *b"98765432";
+                text[place] = byte;
+                let expected = 98_765_432 / 10_u64.pow(8 - place as u32);
+                assert_eq!(leading_digits(&text), (place as u32, expected), "{text:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_those_that_were_written(numbers in proptest::collection::vec(any::<i64>(), 1..9)) {
+            let text = format!("{numbers:?}").replace(' ', "");
+            let mut read = Numbers { rest: text.as_bytes().strip_prefix(b"[").unwrap(), is_over: false };
+            for &number in &numbers {
+                prop_assert_eq!(read.number(), Some((number < 0, number.unsigned_abs())));
+            }
+            prop_assert_eq!(read.number(), Some((false, 0)));
+        }
     }
 }
