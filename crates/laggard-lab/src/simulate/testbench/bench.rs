@@ -53,7 +53,7 @@ impl Bench {
         let root = random.below(servers);
         let server = |number: usize| {
             let random = Random::of(scenario.seed, &[OF_SERVERS, number as u64]);
-            Server::new(clients, scenario.buffered, random)
+            Server::new(clients, scenario.system.turns(), scenario.buffered, random)
         };
         Bench {
             clients: (0..clients).map(|number| client(scenario, number, root)).collect(),

@@ -3,7 +3,7 @@
 //! is counted when it is done, with the time from its arrival.
 
 use super::order::{Direction, Micros, Order, Work};
-use super::queue::{Piece, Queue};
+use super::queue::{Piece, Queue, Turns};
 use crate::simulate::random::Random;
 
 /// The kernel cuts work into requests of this size at most.
@@ -58,11 +58,11 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// A disk that serves so many clients.
-    pub fn new(clients: usize, random: &mut Random) -> Disk {
+    /// A disk that serves so many clients, in such turns.
+    pub fn new(clients: usize, turns: Turns, random: &mut Random) -> Disk {
         Disk {
             slowness: 1.0 + SPREAD * random.bell(),
-            queue: Queue::new(clients),
+            queue: Queue::new(clients, turns),
             head_at: None,
             serving: None,
             free_at: 0,
@@ -210,10 +210,11 @@ impl DiskCounters {
 mod tests {
     use super::*;
     use crate::simulate::testbench::order::SECOND;
+    use crate::simulate::testbench::workload::System;
 
     fn disk() -> (Disk, Random) {
         let mut random = Random::of(1, &[]);
-        (Disk::new(3, &mut random), random)
+        (Disk::new(3, System::Pvfs.turns(), &mut random), random)
     }
 
     fn write(disk: &mut Disk, stream: usize, bytes: u64, now: Micros) {

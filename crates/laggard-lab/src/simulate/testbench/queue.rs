@@ -6,10 +6,13 @@ use std::collections::VecDeque;
 use super::order::{Direction, Micros, Order};
 use crate::simulate::random::Random;
 
-/// Requests of one stream in a row before another has its turn. Writes are torn apart by the file system's own
-/// records.
-const READS_IN_A_ROW: u32 = 2;
-const WRITES_IN_A_ROW: u32 = 1;
+/// Requests of one stream in a row before another has its turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Turns {
+    pub reads: u32,
+    pub writes: u32,
+}
+
 /// How long the scheduler lets one process have the disk while another waits.
 const SLICE: Micros = 100_000;
 /// A file lies on the disk in extents of about this size, in faster and slower zones, more and less torn apart.
@@ -39,6 +42,7 @@ pub struct Queue {
     /// By client; the last two are the hog and the host itself.
     streams: Vec<Stream>,
     waiting: usize,
+    turns: Turns,
     turn: usize,
     in_a_row: u32,
     /// Whose time it is when the hog and the files want the disk, and until when.
@@ -47,9 +51,9 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn new(clients: usize) -> Queue {
+    pub fn new(clients: usize, turns: Turns) -> Queue {
         let streams = vec![Stream::default(); clients + 2];
-        Queue { streams, waiting: 0, turn: 0, in_a_row: 0, slice_is_hogs: false, slice_ends: 0 }
+        Queue { streams, waiting: 0, turns, turn: 0, in_a_row: 0, slice_is_hogs: false, slice_ends: 0 }
     }
 
     /// The stream of a process that reads the disk as fast as it can.
@@ -102,8 +106,8 @@ impl Queue {
             let next = turns.find(|&stream| stream != hog && !self.streams[stream].pieces.is_empty());
             self.turn = next.expect("a stream of files has a request");
             self.in_a_row = match self.streams[self.turn].pieces.front().map(|piece| piece.direction) {
-                Some(Direction::Read) => READS_IN_A_ROW,
-                _ => WRITES_IN_A_ROW,
+                Some(Direction::Read) => self.turns.reads,
+                _ => self.turns.writes,
             };
         }
         self.in_a_row -= 1;

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use super::database::Database;
 use super::disk::Disk;
 use super::order::{Direction, Micros, Order, SECOND, Work};
+use super::queue::Turns;
 use crate::simulate::random::Random;
 
 /// Bytes that a server writes back at a time.
@@ -47,9 +48,9 @@ struct Cache {
 }
 
 impl Server {
-    pub fn new(clients: usize, buffered: bool, mut random: Random) -> Server {
+    pub fn new(clients: usize, turns: Turns, buffered: bool, mut random: Random) -> Server {
         Server {
-            disk: Disk::new(clients, &mut random),
+            disk: Disk::new(clients, turns, &mut random),
             cache: buffered.then(Cache::default),
             next_journal: random.below(JOURNAL as usize) as Micros,
             database: Database::new(Random::of(random.bits(), &[])),
@@ -171,6 +172,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulate::testbench::workload::System;
 
     fn run(server: &mut Server, seconds: u64, answers: &mut Vec<Order>) {
         for now in (0..seconds * 100).map(|tick| tick * 10_000) {
@@ -180,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_direct_write_is_answered_when_it_is_on_the_disk() {
-        let mut server = Server::new(1, false, Random::of(1, &[]));
+        let mut server = Server::new(1, System::Pvfs.turns(), false, Random::of(1, &[]));
         let mut answers = Vec::new();
         server.take(Order::write(0, 0, 7, 1 << 20), 0, &mut answers);
         assert_eq!(answers.len(), 0);
@@ -190,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_cached_write_is_answered_at_once_and_reaches_the_disk_later() {
-        let mut server = Server::new(1, true, Random::of(1, &[]));
+        let mut server = Server::new(1, System::Pvfs.turns(), true, Random::of(1, &[]));
         let mut answers = Vec::new();
         server.take(Order::write(0, 0, 7, 1 << 20), 0, &mut answers);
         assert_eq!(answers.len(), 1);
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_full_cache_holds_writers_back() {
-        let mut server = Server::new(1, true, Random::of(1, &[]));
+        let mut server = Server::new(1, System::Pvfs.turns(), true, Random::of(1, &[]));
         let mut answers = Vec::new();
         (0..100).for_each(|number| server.take(Order::write(0, 0, number, 8 << 20), 0, &mut answers));
         assert_eq!(answers.len(), 32);

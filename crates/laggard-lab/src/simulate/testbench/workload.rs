@@ -1,6 +1,7 @@
 //! What the clients run, and how the file system stripes it.
 
 use super::order::Direction;
+use super::queue::Turns;
 
 /// The papers' five workloads (FAST '10, section 8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +68,30 @@ const READ_A_SECOND: f64 = 27.2e6;
 /// dd gets 45 (FAST '10, section 8.1).
 const BYTES_PER_US: f64 = 120.0;
 const IOZONE_BYTES_PER_US: f64 = 42.0;
+/// Lustre's clients set the pace themselves: in the paper they read as fast as they write, 50 MB/s (FAST '10, 8.1).
+const LUSTRE_BYTES_PER_US: f64 = 50.0;
 
 impl System {
     fn stripe_bytes(self) -> u64 {
         match self {
             System::Pvfs => 64 << 10,
             System::Lustre => MIB,
+        }
+    }
+
+    /// How servers take turns. Writes of PVFS are torn apart by the file system's own records; what a client of Lustre
+    /// has under way lies together in an object of its own.
+    pub fn turns(self) -> Turns {
+        match self {
+            System::Pvfs => Turns { reads: 2, writes: 1 },
+            System::Lustre => Turns { reads: 6, writes: 6 },
+        }
+    }
+
+    fn bytes_per_us(self) -> f64 {
+        match self {
+            System::Pvfs => BYTES_PER_US,
+            System::Lustre => LUSTRE_BYTES_PER_US,
         }
     }
 
@@ -103,7 +122,7 @@ impl Workload {
         };
         let bytes_per_us = match self {
             Workload::Iozoner => IOZONE_BYTES_PER_US,
-            _ => BYTES_PER_US,
+            _ => system.bytes_per_us(),
         };
         let (stripe_bytes, ahead) = (system.stripe_bytes(), system.ahead());
         Some(Bulk { record_bytes, stripe_bytes, ahead, bytes_per_us, phases })
