@@ -66,7 +66,7 @@ fn is_number(text: &str) -> bool {
 fn campaign(parts: &[&str]) -> Option<Place> {
     let at = parts.len().checked_sub(4)?;
     let [logs, phase, node, file] = parts.get(at..)? else { return None };
-    if *logs != "logs" {
+    if *logs != "logs" || !Side::is_phase(phase) {
         return None;
     }
     let cell = campaign_cell(parts.get(..at)?);
@@ -80,7 +80,7 @@ fn campaign(parts: &[&str]) -> Option<Place> {
     })
 }
 
-/// What comes behind `cell` or `cells`; else the last folder names the fault.
+/// What comes behind `cell` or `cells`.
 fn campaign_cell(parts: &[&str]) -> Cell {
     let at = parts.iter().rposition(|part| ["cell", "cells"].contains(part));
     let system = at.and_then(|at| parts.get(at.checked_sub(1)?)).copied().unwrap_or("");
@@ -163,6 +163,7 @@ mod tests {
         assert_eq!(told("oss1/messages"), "|||  After oss1 messages");
         let alone = place("/var/log/messages", "/var/log/messages").unwrap();
         assert_eq!((alone.node.as_str(), alone.source.as_str()), ("", "messages"));
+        assert_eq!(told("srv/logs/gluster/bricks/b1.log"), "|||  After bricks b1.log");
         assert!(place("runs/7/cells/a/ONE/logs/index.jsonl", "").is_none());
     }
 

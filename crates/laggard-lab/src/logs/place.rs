@@ -54,7 +54,21 @@ const PHASES_BEFORE: [&str; 9] =
 /// A campaign's phases have numbers: `P4` is the injection.
 const FIRST_PHASE_AFTER: u32 = 4;
 
+/// And those that come after.
+const PHASES_AFTER: [&str; 8] = ["inject", "observe", "fsck", "check", "heal", "repair", "teardown", "after"];
+
 impl Side {
+    /// Whether it is a phase of a campaign at all.
+    pub fn is_phase(name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        let number = name.trim_start_matches("log_rec").trim_start_matches(['.', '-', '_', 'p']);
+        let is_numbered = number.starts_with(|first: char| first.is_ascii_digit()) && number.len() < 20;
+        let bare =
+            number.trim_start_matches(|letter: char| letter.is_ascii_digit() || "._-".contains(letter));
+        let is_named = |known: &&str| name.starts_with(known) || bare.starts_with(known);
+        is_numbered || PHASES_BEFORE.iter().chain(&PHASES_AFTER).any(|known| is_named(&known))
+    }
+
     /// The side of a campaign's phase: `P2`, `2-age`, `init` are before; `P5`, `fsck`, `check` after. Of numbers alone
     /// (the recordings of logs, in the paper) the first is before.
     pub fn of_phase(phase: &str) -> Side {

@@ -144,7 +144,7 @@ impl<'c> Scan<'c> {
             self.dated = line.time;
         }
         *looked_back_to = begin;
-        self.count(class, self.dated, raw, line.text);
+        self.count(class, self.dated, &line);
     }
 
     /// The three rules; of the first, the time, [`Scan::side`] takes care.
@@ -164,7 +164,7 @@ impl<'c> Scan<'c> {
         self.dated = nearest.or(self.dated);
     }
 
-    fn count(&mut self, class: Class, time: Option<Timestamp>, raw: &[u8], text: &[u8]) {
+    fn count(&mut self, class: Class, time: Option<Timestamp>, line: &Line<'_>) {
         let side = self.side(time);
         let mut key = (side, class);
         if !self.seen.counts.contains_key(&key) && key.1.template().is_some() {
@@ -173,9 +173,9 @@ impl<'c> Scan<'c> {
                 key.1 = Class::Custom(Arc::from(OTHERS));
             }
         }
-        let count = self.seen.counts.entry(key).or_insert_with(|| Count::first(raw));
+        let count = self.seen.counts.entry(key).or_insert_with(|| Count::first(line));
         count.add(time);
-        self.matcher.names(text, MOST_NAMES, &mut count.names);
+        self.matcher.names(line.text, MOST_NAMES, &mut count.names);
     }
 
     /// Before or after the fault: by the time where it is known when that was, else by the phase (rule 1).

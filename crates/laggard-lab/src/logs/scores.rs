@@ -81,6 +81,8 @@ pub fn scores(cells: &BTreeMap<Cell, Truth>, signs: &[Sign]) -> Vec<Score> {
 }
 
 fn score(cell: &Cell, truth: &Truth, signs: &[Sign]) -> Score {
+    let nodes: BTreeSet<&String> =
+        signs.iter().filter(|sign| sign.cell.system == cell.system).map(|sign| &sign.node).collect();
     let signs: Vec<&Sign> = signs.iter().filter(|sign| sign.is_above && sign.cell == *cell).collect();
     let mut score = Score {
         cell: cell.clone(),
@@ -98,7 +100,10 @@ fn score(cell: &Cell, truth: &Truth, signs: &[Sign]) -> Score {
         for name in &sign.count.names {
             match is_faulted(name) {
                 Some(node) => score.rightly_named.insert(node.clone()),
-                None => score.wrongly_named.insert(name.clone()),
+                None => {
+                    let node = nodes.iter().find(|node| is_same(node, name));
+                    score.wrongly_named.insert(node.map_or(name, |node| node).clone())
+                }
             };
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use laggard_core::model::time::{Span, Timestamp};
 use serde::Serialize;
 
+use super::line::Line;
 use super::parsers::Parser;
 use super::place::{Place, Side};
 use super::scan::Counts;
@@ -40,7 +41,7 @@ pub struct Count {
     pub first: Option<Timestamp>,
     /// When the last was written.
     pub last: Option<Timestamp>,
-    /// The first of them, cut, without bytes that are no text.
+    /// The first of them: who says what, cut, without bytes that are no text.
     pub example: String,
     /// The nodes that they name.
     pub names: BTreeSet<String>,
@@ -65,8 +66,10 @@ impl Seen {
 }
 
 impl Count {
-    pub(super) fn first(line: &[u8]) -> Count {
-        let text = String::from_utf8_lossy(line.get(..LONGEST_EXAMPLE).unwrap_or(line));
+    pub(super) fn first(line: &Line<'_>) -> Count {
+        let joint: &[u8] = if line.function.is_empty() { b"" } else { b": " };
+        let said = [line.function, joint, line.text].concat();
+        let text = String::from_utf8_lossy(said.get(..LONGEST_EXAMPLE).unwrap_or(&said));
         let example = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
         Count { example, ..Count::default() }
     }

@@ -66,10 +66,51 @@ pub fn signs(logs: &[Seen], ordinary: &[Seen]) -> Vec<Sign> {
     for seen in tried {
         nodes.entry((&seen.place.cell, &seen.place.node)).or_default().push(seen);
     }
-    nodes
-        .into_iter()
-        .flat_map(|((cell, node), logs)| of_node(cell, node, &logs, &clusters, &control))
-        .collect()
+    let healthy = healthy(&nodes, &clusters);
+    let of_node = |((cell, node), logs): (&(&Cell, &str), &Vec<&Seen>)| {
+        let stand_in = healthy.get(&(cell.system.as_str(), *node)).filter(|_| !is_covered(logs));
+        signs_of(cell, node, logs, &clusters, |class| {
+            let control = control.per_hour(node, class);
+            stand_in.map_or(control, |rates| rates.per_hour(class).max(control))
+        })
+    };
+    nodes.iter().flat_map(of_node).collect()
+}
+
+/// Whether the healthy time of a try is long enough to tell what is ordinary.
+fn is_covered(logs: &[&Seen]) -> bool {
+    hours(logs, Side::Before) > LEAST_SPAN.seconds() / 3600.0
+}
+
+/// What each node of a system logs in the healthy times of all tries: it stands in for a try that has hardly any.
+fn healthy<'s>(
+    nodes: &BTreeMap<(&'s Cell, &'s str), Vec<&'s Seen>>,
+    clusters: &Clusters,
+) -> BTreeMap<(&'s str, &'s str), Rates> {
+    let mut healthy: BTreeMap<(&str, &str), Rates> = BTreeMap::new();
+    for ((cell, node), logs) in nodes.iter().filter(|(_, logs)| is_covered(logs)) {
+        let rates = healthy.entry((cell.system.as_str(), *node)).or_default();
+        rates.hours += hours(logs, Side::Before);
+        for ((side, class), count) in logs.iter().flat_map(|seen| &seen.counts) {
+            if *side == Side::Before {
+                *rates.lines.entry(clusters.class(class)).or_default() += count.lines;
+            }
+        }
+    }
+    healthy
+}
+
+/// Lines in so many hours.
+#[derive(Default)]
+struct Rates {
+    hours: f64,
+    lines: BTreeMap<Class, u64>,
+}
+
+impl Rates {
+    fn per_hour(&self, class: &Class) -> f64 {
+        self.lines.get(class).map_or(0.0, |lines| *lines as f64 / self.hours)
+    }
 }
 
 /// Classes with the template that stands for each customised one.
@@ -84,7 +125,13 @@ impl Clusters {
     }
 }
 
-fn of_node(cell: &Cell, node: &str, logs: &[&Seen], clusters: &Clusters, control: &Control) -> Vec<Sign> {
+fn signs_of(
+    cell: &Cell,
+    node: &str,
+    logs: &[&Seen],
+    clusters: &Clusters,
+    elsewhere: impl Fn(&Class) -> f64,
+) -> Vec<Sign> {
     let mut signs: BTreeMap<Class, Sign> = BTreeMap::new();
     for seen in logs {
         for ((side, class), count) in &seen.counts {
@@ -97,7 +144,7 @@ fn of_node(cell: &Cell, node: &str, logs: &[&Seen], clusters: &Clusters, control
     let rated = |mut sign: Sign| {
         sign.per_hour = sign.count.lines as f64 / after;
         let ordinary = if sign.before == 0 { 0.0 } else { sign.before as f64 / before };
-        sign.ordinary_per_hour = ordinary.max(control.per_hour(node, &sign.class));
+        sign.ordinary_per_hour = ordinary.max(elsewhere(&sign.class));
         sign.is_above = sign.per_hour > TIMES_THE_ORDINARY * sign.ordinary_per_hour;
         sign
     };

@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 
 /// Longer messages are alike long before here.
-const MOST_BYTES: usize = 160;
+const MOST_WORDS: usize = 16;
+
+/// A word may be a whole document.
+const MOST_BYTES_OF_A_WORD: usize = 80;
 
 /// Runs of letters and digits this long, all hexadecimal with a digit among them, are pointers and identifiers.
 const LEAST_HEXADECIMAL: usize = 8;
@@ -12,21 +15,20 @@ const LEAST_HEXADECIMAL: usize = 8;
 /// The message with numbers, identifiers, addresses and paths as `#`, and the function that wrote it before it.
 /// The same for every message of its kind, whichever came first.
 pub fn template(function: &[u8], text: &[u8]) -> String {
-    let mut template = String::with_capacity(MOST_BYTES + 32);
+    let mut template = String::with_capacity(160);
     if !function.is_empty() {
         mask(function, &mut template);
         template.push_str(": ");
     }
-    let end = template.len() + MOST_BYTES;
-    for word in text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
-        if template.len() >= end {
+    for (at, word) in text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).enumerate() {
+        if at == MOST_WORDS {
             template.push_str("...");
             break;
         }
         if is_path(word) {
             template.push_str(if word.ends_with(b":") { "#path:" } else { "#path" });
         } else {
-            mask(word.get(..MOST_BYTES).unwrap_or(word), &mut template);
+            mask(word.get(..MOST_BYTES_OF_A_WORD).unwrap_or(word), &mut template);
         }
         template.push(' ');
     }
@@ -62,7 +64,8 @@ fn mask(word: &[u8], template: &mut String) {
         }
         let (run, after) = rest.split_at(length);
         rest = after;
-        if is_identifier(run) {
+        let goes_on = joint == Some(b'-') && run.len() >= 4 && run.iter().all(u8::is_ascii_hexdigit);
+        if goes_on || is_identifier(run) {
             if joint.take().is_none() {
                 template.push('#');
             }
@@ -166,6 +169,7 @@ mod tests {
         assert_eq!(masked("open of '/bricks/s1/file 7' failed"), "open of #path #' failed");
         assert_eq!(masked("MGS: deadbeef is a word, dead is not"), "MGS: deadbeef is a word, dead is not");
         assert_eq!(masked("export 5c565410-e636-85ec-3253-5c0de6bcfa2e failed"), "export # failed");
+        assert_eq!(masked("(00000000-0edd-abcd-beef-5c0de6bcfa2e) gone"), "(#) gone");
     }
 
     #[test]

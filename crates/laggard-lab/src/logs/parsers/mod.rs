@@ -63,10 +63,10 @@ const PARSERS: [(Parser, &str, Read, &str); 7] = [
 ];
 
 /// How many lines are looked at to tell a format.
-const LINES_LOOKED_AT: usize = 40;
+const LINES_LOOKED_AT: usize = 100;
 
-/// A format must fit this share of the lines, one in so many; the rest may be traces of stacks and the like.
-const ONE_LINE_IN: usize = 4;
+/// A format must fit this share of the lines, one in so many; the rest may be volume files, traces of stacks and the like.
+const ONE_LINE_IN: usize = 10;
 
 impl Parser {
     /// The parser of that name.
