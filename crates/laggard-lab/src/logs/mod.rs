@@ -23,8 +23,6 @@ mod signs;
 mod template;
 
 #[cfg(test)]
-mod corpus;
-#[cfg(test)]
 mod tests;
 
 pub use class::{Class, LETTERS};
