@@ -104,7 +104,7 @@ fn healthy_logs_and_the_time_before_the_trouble_make_messages_ordinary() {
         (0..60).map(|minute| format!("2026-11-15T{hour}:{minute:02}:00Z heartbeat lost\n")).collect()
     };
     write(folder.path(), "now/a.log", &(lines(10) + &lines(11) + "2026-11-15T11:59:30Z sdb: rc = -5\n"));
-    write(folder.path(), "healthy/a.log", &lines(8));
+    write(folder.path(), "healthy/a.log", &lines(12));
     let (now, healthy) = (folder.path().join("now"), folder.path().join("healthy"));
     let above = |arguments: &[&str]| {
         let report = report(arguments);
