@@ -35,7 +35,7 @@ pub use rules::{Equivalent, Name, Rules};
 pub use scan::Scan;
 pub use scores::{Distance, Score, Truth, Verdict, distances, nodes_of, scores};
 pub use seen::{Count, Seen};
-pub use signs::{Sign, signs};
+pub use signs::{Lines, Sign, signs};
 
 /// Why logs cannot be judged.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use comfy_table::Table;
-use laggard_lab::logs::{Cell, Class, Sign, Verdict, errno};
+use laggard_lab::logs::{Cell, Class, Lines, Sign, Verdict, errno};
 
 use super::classify::{By, Report};
 use crate::output;
@@ -41,10 +41,14 @@ pub fn print(report: &Report, by: Option<By>) -> anyhow::Result<()> {
         classes(signs)?;
         messages(signs)?;
     }
-    let found = report.signs.iter().filter(|sign| sign.is_above).map(|sign| sign.count.lines).sum();
-    let size = output::bytes(report.bytes);
-    let logs = output::count(report.logs as u64, "log");
-    say(&format!("{logs} of {size}: {} that tell of failures\n", output::count(found, "line")))
+    let above: Vec<&Sign> = report.signs.iter().filter(|sign| sign.is_above).collect();
+    let (logs, size) = (output::count(report.logs as u64, "log"), output::bytes(report.bytes));
+    let found = output::count(above.iter().map(|sign| sign.count.lines).sum(), "line");
+    let first = above.iter().filter_map(|sign| sign.count.first).min().zip(report.since);
+    let delay = first.map_or(String::new(), |(first, since)| {
+        format!(", the first after {:.1} s", (first - since).seconds())
+    });
+    say(&format!("{logs} of {size}: {found} that tell of failures{delay}"))
 }
 
 fn say(line: &str) -> anyhow::Result<()> {
@@ -163,7 +167,8 @@ fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
         for (group, lines) in groups(sign, by) {
             let row = rows.entry((&sign.cell, group)).or_default();
             let (above, ordinary) = row.entry(heading(&sign.class)).or_default();
-            *(if sign.is_above { above } else { ordinary }) += lines;
+            *(if sign.is_above { above } else { &mut *ordinary }) += lines.after;
+            *ordinary += lines.before;
         }
     }
     let mut table = classes_table(&headings);
@@ -179,17 +184,23 @@ fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
     }
     if !rows.is_empty() {
         output::print(&table)?;
-        say("\nlines by class; in brackets: no more than three times as often as in healthy times\n")?;
+        say(
+            "\nlines by class; in brackets: before the fault, or no more than three times as often as then\n",
+        )?;
     }
     Ok(())
 }
 
-fn groups(sign: &Sign, by: By) -> Vec<(&str, u64)> {
+fn groups(sign: &Sign, by: By) -> Vec<(&str, Lines)> {
     match by {
-        By::Node => vec![(&sign.node, sign.count.lines)],
-        By::Phase => sign.phases.iter().map(|(name, lines)| (name.as_str(), *lines)).collect(),
-        By::Source => sign.sources.iter().map(|(name, lines)| (name.as_str(), *lines)).collect(),
+        By::Node => vec![(&sign.node, Lines { before: sign.before, after: sign.count.lines })],
+        By::Phase => all(&sign.phases),
+        By::Source => all(&sign.sources),
     }
+}
+
+fn all(counts: &BTreeMap<String, Lines>) -> Vec<(&str, Lines)> {
+    counts.iter().map(|(name, lines)| (name.as_str(), *lines)).collect()
 }
 
 /// Table 7: what the classes in use stand for.
