@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use crate::outcome::Outcome;
@@ -33,9 +33,9 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         ours.push(process::run(Command::new(tools::laggard()).args(["logs", "classify"]).arg(&file))?);
-        let counting = ["-a", "-c", "-i", "-E", WORDS];
-        let counted = Command::new(&grep).args(counting).arg(&file).env("LC_ALL", "C").stderr(Stdio::null());
-        theirs.push(process::run(counted)?);
+        let mut counting = Command::new(&grep);
+        counting.args(["-a", "-c", "-i", "-E", WORDS]).arg(&file).env("LC_ALL", "C");
+        theirs.push(process::run(&mut counting)?);
     }
     Ok(outcome(bytes::of_file(&file)?, &ours, &theirs))
 }

@@ -83,7 +83,7 @@ fn classes_table(headings: &[&str]) -> Table {
     let mut table = output::table(headings, &[]);
     let is_class = |heading: &&str| heading.len() == 1;
     table.set_header(
-        headings.iter().map(|word| if is_class(&word) { word.to_string() } else { word.to_uppercase() }),
+        headings.iter().map(|word| if is_class(word) { word.to_string() } else { word.to_uppercase() }),
     );
     table
 }
@@ -153,16 +153,30 @@ fn distances(report: &Report, system: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Lines of one group by class: signs, and ordinary ones.
+type Row = BTreeMap<String, (u64, u64)>;
+
 /// How many lines, by class; ordinary ones in brackets.
 fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
+    if signs.is_empty() {
+        return Ok(());
+    }
     let columns = columns(signs.iter().map(|sign| &sign.class));
     let by_word = format!("{by:?}").to_lowercase();
     let is_tried = signs.iter().any(|sign| !sign.cell.fault.is_empty());
     let cells: &[&str] = if is_tried { &["fault", "nodes", "run"] } else { &[] };
-    let mut headings = cells.to_vec();
-    headings.push(&by_word);
-    headings.extend(columns.iter().map(String::as_str));
-    let mut rows: BTreeMap<(&Cell, &str), BTreeMap<String, (u64, u64)>> = BTreeMap::new();
+    let words = cells.iter().copied().chain([by_word.as_str()]);
+    let mut table = classes_table(&words.chain(columns.iter().map(String::as_str)).collect::<Vec<_>>());
+    for ((cell, group), row) in rows(signs, by) {
+        let words = cell_words(cell).into_iter().take(cells.len()).chain([group.to_owned()]);
+        table.add_row(words.chain(columns.iter().map(|column| lines(row.get(column)))));
+    }
+    output::print(&table)?;
+    say("\nlines by class; in brackets: before the fault, or no more than three times as often as then\n")
+}
+
+fn rows<'s>(signs: &[&'s Sign], by: By) -> BTreeMap<(&'s Cell, &'s str), Row> {
+    let mut rows: BTreeMap<(&Cell, &str), Row> = BTreeMap::new();
     for sign in signs {
         for (group, lines) in groups(sign, by) {
             let row = rows.entry((&sign.cell, group)).or_default();
@@ -171,24 +185,17 @@ fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
             *ordinary += lines.before;
         }
     }
-    let mut table = classes_table(&headings);
-    for ((cell, group), lines) in &rows {
-        let words = cell_words(cell).into_iter().take(cells.len()).chain([(*group).to_owned()]);
-        let shown = |column: &String| match lines.get(column) {
-            None => String::new(),
-            Some((0, ordinary)) => format!("({ordinary})"),
-            Some((above, 0)) => above.to_string(),
-            Some((above, ordinary)) => format!("{above} ({ordinary})"),
-        };
-        table.add_row(words.chain(columns.iter().map(shown)));
+    rows
+}
+
+/// `12`, `(3)`, `12 (3)`.
+fn lines(counted: Option<&(u64, u64)>) -> String {
+    match counted {
+        None => String::new(),
+        Some((0, ordinary)) => format!("({ordinary})"),
+        Some((above, 0)) => above.to_string(),
+        Some((above, ordinary)) => format!("{above} ({ordinary})"),
     }
-    if !rows.is_empty() {
-        output::print(&table)?;
-        say(
-            "\nlines by class; in brackets: before the fault, or no more than three times as often as then\n",
-        )?;
-    }
-    Ok(())
 }
 
 fn groups(sign: &Sign, by: By) -> Vec<(&str, Lines)> {
