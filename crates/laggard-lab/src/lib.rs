@@ -6,6 +6,8 @@
 //! [`lab`] builds a real storage system on one machine: hosts in namespaces ([`plan`]), with virtual [`disks`] and a
 //! file system ([`filesystems`]), and takes all of it away again ([`manifest`], [`machine`]). On it run [`workloads`]
 //! and [`faults`], and [`experiments`] record them.
+//!
+//! [`logs`] tells what logs say of a fault.
 
 pub mod simulate;
 
@@ -28,3 +30,5 @@ pub mod workloads;
 pub mod faults;
 
 pub mod experiments;
+
+pub mod logs;

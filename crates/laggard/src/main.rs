@@ -65,6 +65,7 @@ enum Command {
     Metrics(commands::metrics::Metrics),
     Simulate(commands::simulate::Simulate),
     Lab(commands::lab::Lab),
+    Logs(commands::logs::Logs),
     Trace(commands::trace::Trace),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
@@ -92,6 +93,7 @@ fn run(command: Command) -> Outcome {
         Command::Metrics(metrics) => metrics.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Logs(logs) => logs.run(),
         Command::Trace(trace) => trace.run(),
         Command::Manual(manual) => manual.run(),
     }
@@ -103,7 +105,7 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 11] = [
+    const DOCUMENTS: [&str; 12] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -115,6 +117,7 @@ mod tests {
         include_str!("../../../docs/diagnosis.md"),
         include_str!("../../../docs/lab.md"),
         include_str!("../../../docs/tracing.md"),
+        include_str!("../../../docs/logs.md"),
     ];
 
     /// Lines such as `    laggard show data await   # a remark`, as the words of a command line.

@@ -7,6 +7,7 @@ pub mod eval;
 pub mod feedback;
 pub mod import;
 pub mod lab;
+pub mod logs;
 pub mod manual;
 pub mod metrics;
 pub mod rank;
