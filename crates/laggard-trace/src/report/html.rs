@@ -1,6 +1,6 @@
 //! The report as one page that needs nothing else: no scripts, no fonts, no network.
 
-use laggard_core::report::html::document;
+use laggard_core::report::html::{commands, document};
 use maud::{Markup, html};
 
 use super::picture::Pictures;
@@ -68,13 +68,13 @@ fn finding(told: &Told, wall_seconds: f64) -> Markup {
                     dt { "Begins" } dd { (origin_words(finding)) }
                     dt { "Cause" } dd { (finding.cause) ", " (percent(finding.confidence)) " sure"
                         @for limit in &finding.limits { "; no surer, since " (limit) } }
-                    dt { "Against it" } dd { (finding.unless) }
+                    dt { "Against it" } dd { (commands(&finding.unless)) }
                     dt { "Would bring" } dd { (gain_words(finding, wall_seconds)) }
                 }
                 div.checks {
                     h3 { "What to do" }
-                    ol { @for fix in &finding.fixes { li { (fix) } } }
-                    p.quiet { (told.verify) }
+                    ol { @for fix in &finding.fixes { li { (commands(fix)) } } }
+                    p.quiet { (commands(&told.verify)) }
                 }
             }
             h3 { "Evidence" }

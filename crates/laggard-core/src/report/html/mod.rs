@@ -36,6 +36,15 @@ pub fn page(report: &Report) -> String {
     document(&words::verdict(report), &body)
 }
 
+/// What stands between backticks is to be typed.
+pub fn commands(text: &str) -> Markup {
+    html! {
+        @for (number, part) in text.split('`').enumerate() {
+            @if number % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 /// A whole page, from its title and what is in it.
 pub fn document(title: &str, body: &Markup) -> String {
     let page = html! {

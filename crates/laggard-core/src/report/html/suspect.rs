@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::overview::lasting;
-use super::{tables, time};
+use super::{commands, tables, time};
 use crate::diagnosis::cause::Cause;
 use crate::model::time::Timestamp;
 use crate::report::number::{count, percent};
@@ -76,15 +76,6 @@ fn explains(suspect: &Suspect) -> Markup {
                     }
                 }
             }
-        }
-    }
-}
-
-/// What stands between backticks is to be typed.
-fn commands(text: &str) -> Markup {
-    html! {
-        @for (number, part) in text.split('`').enumerate() {
-            @if number % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }
