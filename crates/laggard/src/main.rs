@@ -66,6 +66,7 @@ enum Command {
     Simulate(commands::simulate::Simulate),
     Lab(commands::lab::Lab),
     Trace(commands::trace::Trace),
+    Work(commands::work::Work),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
@@ -93,6 +94,7 @@ fn run(command: Command) -> Outcome {
         Command::Simulate(simulate) => simulate.run(),
         Command::Lab(lab) => lab.run(),
         Command::Trace(trace) => trace.run(),
+        Command::Work(work) => work.run(),
         Command::Manual(manual) => manual.run(),
     }
 }
