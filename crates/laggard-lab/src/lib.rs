@@ -5,7 +5,7 @@
 //!
 //! [`lab`] builds a real storage system on one machine: hosts in namespaces ([`plan`]), with virtual [`disks`] and a
 //! file system ([`filesystems`]), and takes all of it away again ([`manifest`], [`machine`]). On it run [`workloads`]
-//! and [`faults`], and [`experiments`] record them.
+//! and [`faults`], and [`experiments`] record them. [`inject`] hurts nodes of any system, for a time.
 
 pub mod simulate;
 
@@ -28,3 +28,5 @@ pub mod workloads;
 pub mod faults;
 
 pub mod experiments;
+
+pub mod inject;
