@@ -24,7 +24,10 @@ pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabErr
     keeper.run(&["mkfs.xfs", "-f", "-q", &data])?;
     start_server(lab, keeper, name)?;
     let device = loops::attach(keeper, &lab.disk_file(name))?;
-    mount(lab.host_place(name)?, &format!("/dev/{device}"))?;
+    let host = lab.host_place(name)?;
+    mount(host, &format!("/dev/{device}"))?;
+    // Whatever is in a lab may be hurt.
+    host.run(&["touch", &format!("{}/{}", super::BRICK, crate::inject::MARKER)])?;
     // A device that is in use goes with its last user.
     loops::detach(&device)
 }
