@@ -60,6 +60,11 @@ impl Logbook {
             Logbook { folder: folder.to_owned(), index, ends: BTreeMap::new(), kernel: BTreeMap::new() };
         for node in &target.nodes {
             book.kernel.insert(node.name.clone(), last_line(&kernel(node)));
+            if target.lab.is_none() {
+                // What a lab has logged so far is its own; of other systems it is history.
+                let ends = list(node, &target.adapter().logs).unwrap_or_default();
+                book.ends.insert(node.name.clone(), ends);
+            }
         }
         Ok(book)
     }
@@ -198,7 +203,8 @@ mod tests {
     fn only_what_is_new_is_taken_and_what_was_put_aside_comes_first() {
         let before = [file(1, 100, "a.log"), file(2, 50, "b.log"), file(4, 9, "d.log")];
         let now = [file(3, 20, "a.log"), file(1, 130, "a.log.1"), file(2, 50, "b.log"), file(4, 3, "d.log")];
-        let told: Vec<_> = grown(&before, &now).into_iter().map(|(f, from, r)| (f.inode, from, f.end, r)).collect();
+        let told: Vec<_> =
+            grown(&before, &now).into_iter().map(|(f, from, r)| (f.inode, from, f.end, r)).collect();
         assert_eq!(told, [(1, 100, 130, true), (3, 0, 20, false), (4, 0, 3, false)]);
     }
 

@@ -92,8 +92,9 @@ impl CellSchedule {
     pub fn read(path: &Path) -> Result<CellSchedule, LabError> {
         let text = std::fs::read_to_string(path).map_err(LabError::at(path))?;
         let wrong = |what: String| LabError::Input(format!("{}: {what}", path.display()));
-        let schedule: CellSchedule = serde_json::from_str(&text)
-            .map_err(|error| wrong(format!("is no schedule of a cell: {error}; name cell/FAULT/NODES/N/schedule.json")))?;
+        let schedule: CellSchedule = serde_json::from_str(&text).map_err(|error| {
+            wrong(format!("is no schedule of a cell: {error}; name cell/FAULT/NODES/N/schedule.json"))
+        })?;
         if schedule.version != VERSION || schedule.random != RANDOM {
             return Err(wrong("is no schedule of this version".into()));
         }

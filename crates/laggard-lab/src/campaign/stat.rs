@@ -1,5 +1,6 @@
 //! What became of each step, a line each, on disk before the next one begins.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -108,8 +109,8 @@ pub struct Stat {
     pub stdout_tail: String,
     /// The end of what it complained about.
     pub stderr_tail: String,
-    /// By which a node is known not to have been booted since.
-    pub boot_ids: Vec<String>,
+    /// By which nodes are known not to have been booted since.
+    pub boot_ids: BTreeMap<String, String>,
 }
 
 impl Stat {

@@ -93,7 +93,12 @@ impl<'a> Target<'a> {
     }
 
     /// A command of the campaign file, on a node. `laggard` is this program, and tells a machine what it found.
-    pub fn task(&self, node: &Node, cmd: &str, values: &BTreeMap<String, String>) -> Result<Command, LabError> {
+    pub fn task(
+        &self,
+        node: &Node,
+        cmd: &str,
+        values: &BTreeMap<String, String>,
+    ) -> Result<Command, LabError> {
         let filled = template::fill(cmd, values);
         let told = if filled.starts_with("laggard work ") { filled + " --json" } else { filled };
         let program = lab::program()?;

@@ -45,7 +45,9 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
         .map_err(|error| place.wrong(file.target.adapter.span(), "target.adapter", error))?;
     let lab = file.lab.map(|lab| lab_file(&place, lab, folder, &adapter)).transpose()?;
     if lab.is_some() == !file.node.is_empty() {
-        return Err(LabError::Input("name either a [lab], or every [[node]] of a system that is there".into()));
+        return Err(LabError::Input(
+            "name either a [lab], or every [[node]] of a system that is there".into(),
+        ));
     }
     let mut config = Config {
         name,
@@ -54,10 +56,10 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
         order: file.campaign.order,
         out: file.campaign.out,
         stop_on: file.campaign.stop_on,
-        record: file.campaign.record.then(|| Recording {
-            load: file.campaign.load,
-            lead: or(file.campaign.lead, LEAD),
-        }),
+        record: file
+            .campaign
+            .record
+            .then(|| Recording { load: file.campaign.load, lead: or(file.campaign.lead, LEAD) }),
         adapter,
         vars: file.target.vars,
         lab,
@@ -174,7 +176,11 @@ fn fault(
     let ttl = text("ttl");
     let key = format!("fault.{id}");
     if hold.as_deref().is_some_and(|hold| hold != "phase") {
-        return Err(place.wrong(table.span(), &key, "hold: a fault stands until the cell heals it, \"phase\""));
+        return Err(place.wrong(
+            table.span(),
+            &key,
+            "hold: a fault stands until the cell heals it, \"phase\"",
+        ));
     }
     let ttl = match ttl {
         Some(ttl) => Time::try_from(ttl).map_err(|error| place.wrong(table.span(), &key, error))?.0,

@@ -124,8 +124,7 @@ impl Config {
     pub fn read(path: &Path) -> Result<Config, LabError> {
         let text = std::fs::read_to_string(path).map_err(LabError::at(path))?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        Config::parse(&text, folder)
-            .map_err(|error| LabError::Input(format!("{}: {error}", path.display())))
+        Config::parse(&text, folder).map_err(|error| LabError::Input(format!("{}: {error}", path.display())))
     }
 
     /// Reads a campaign from text; a lab file is named from that folder on.

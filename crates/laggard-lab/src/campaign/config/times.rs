@@ -14,7 +14,8 @@ impl TryFrom<String> for Time {
     type Error = String;
 
     fn try_from(text: String) -> Result<Time, String> {
-        let span: Span = text.parse().map_err(|_| format!("{text:?} is no length of time: write it like 10s or 5m"))?;
+        let span: Span =
+            text.parse().map_err(|_| format!("{text:?} is no length of time: write it like 10s or 5m"))?;
         u64::try_from(span.micros())
             .map(|micros| Time(Duration::from_micros(micros)))
             .map_err(|_| format!("{text:?}: time does not run backwards"))
