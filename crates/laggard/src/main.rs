@@ -65,7 +65,10 @@ enum Command {
     Metrics(commands::metrics::Metrics),
     Simulate(commands::simulate::Simulate),
     Lab(commands::lab::Lab),
+    Inject(commands::inject::Inject),
     Trace(commands::trace::Trace),
+    #[command(hide = true)]
+    Guard(commands::inject::Guard),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
@@ -92,6 +95,8 @@ fn run(command: Command) -> Outcome {
         Command::Metrics(metrics) => metrics.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Inject(inject) => inject.run(),
+        Command::Guard(guard) => guard.run(),
         Command::Trace(trace) => trace.run(),
         Command::Manual(manual) => manual.run(),
     }
