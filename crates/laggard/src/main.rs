@@ -65,8 +65,11 @@ enum Command {
     Metrics(commands::metrics::Metrics),
     Simulate(commands::simulate::Simulate),
     Lab(commands::lab::Lab),
+    Inject(commands::inject::Inject),
     Trace(commands::trace::Trace),
     Work(commands::work::Work),
+    #[command(hide = true)]
+    Guard(commands::inject::Guard),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
@@ -93,6 +96,8 @@ fn run(command: Command) -> Outcome {
         Command::Metrics(metrics) => metrics.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Inject(inject) => inject.run(),
+        Command::Guard(guard) => guard.run(),
         Command::Trace(trace) => trace.run(),
         Command::Work(work) => work.run(),
         Command::Manual(manual) => manual.run(),

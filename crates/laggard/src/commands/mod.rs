@@ -6,6 +6,7 @@ pub mod diagnose;
 pub mod eval;
 pub mod feedback;
 pub mod import;
+pub mod inject;
 pub mod lab;
 pub mod manual;
 pub mod metrics;
