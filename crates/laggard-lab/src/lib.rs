@@ -7,6 +7,7 @@
 //! file system ([`filesystems`]), and takes all of it away again ([`manifest`], [`machine`]). On it run [`workloads`]
 //! and [`faults`], and [`experiments`] record them. [`inject`] hurts nodes of any system, for a time. [`work`] is work
 //! that can be checked, and a [`campaign`] finds out what a file system and its own checker make of faults.
+//! [`logs`] tells what logs say of a fault.
 
 pub mod simulate;
 
@@ -33,5 +34,7 @@ pub mod experiments;
 pub mod inject;
 
 pub mod work;
+
+pub mod logs;
 
 pub mod campaign;

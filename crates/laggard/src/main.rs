@@ -66,6 +66,7 @@ enum Command {
     Simulate(commands::simulate::Simulate),
     Lab(commands::lab::Lab),
     Inject(commands::inject::Inject),
+    Logs(commands::logs::Logs),
     Trace(commands::trace::Trace),
     Work(commands::work::Work),
     #[command(hide = true)]
@@ -98,6 +99,7 @@ fn run(command: Command) -> Outcome {
         Command::Lab(lab) => lab.run(),
         Command::Inject(inject) => inject.run(),
         Command::Guard(guard) => guard.run(),
+        Command::Logs(logs) => logs.run(),
         Command::Trace(trace) => trace.run(),
         Command::Work(work) => work.run(),
         Command::Manual(manual) => manual.run(),
@@ -110,7 +112,7 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 11] = [
+    const DOCUMENTS: [&str; 12] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -122,6 +124,7 @@ mod tests {
         include_str!("../../../docs/diagnosis.md"),
         include_str!("../../../docs/lab.md"),
         include_str!("../../../docs/tracing.md"),
+        include_str!("../../../docs/logs.md"),
     ];
 
     /// Lines such as `    laggard show data await   # a remark`, as the words of a command line.

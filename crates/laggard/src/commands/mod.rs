@@ -8,6 +8,7 @@ pub mod feedback;
 pub mod import;
 pub mod inject;
 pub mod lab;
+pub mod logs;
 pub mod manual;
 pub mod metrics;
 pub mod rank;

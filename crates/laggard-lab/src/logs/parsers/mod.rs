@@ -1,0 +1,119 @@
+//! Readers of one line, a format a file.
+//! In: the bytes of a line. Out: a [`Line`], or nothing where the line is not of the format.
+//! Always: any bytes are taken; what is no date is no time, and never an error.
+
+mod beegfs;
+mod ceph;
+mod cursor;
+mod dates;
+mod generic;
+mod gluster;
+mod kernel;
+mod lustre;
+mod syslog;
+
+#[cfg(test)]
+mod tests;
+
+use laggard_core::model::time::Timestamp;
+use serde::Serialize;
+
+use super::line::Line;
+
+/// What dates leave out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The year of dates without one.
+    pub year: i16,
+    /// When the host was started, for messages of the kernel that count from then.
+    pub booted: Option<Timestamp>,
+}
+
+/// A format of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Parser {
+    /// Debug buffers of Lustre, and its messages on consoles.
+    Lustre,
+    /// Logs of GlusterFS.
+    Gluster,
+    /// Logs of BeeGFS.
+    Beegfs,
+    /// Logs of Ceph's daemons and clusters.
+    Ceph,
+    /// What syslog and journals write: MooseFS, and all others.
+    Syslog,
+    /// Messages of the kernel.
+    Kernel,
+    /// A date, perhaps, and a text.
+    Generic,
+}
+
+type Read = for<'l> fn(&'l [u8], &Clock) -> Option<Line<'l>>;
+
+/// Every parser, its name, its function, and the rules that go with it. The first that fits best is taken.
+const PARSERS: [(Parser, &str, Read, &str); 7] = [
+    (Parser::Lustre, "lustre", lustre::line, "lustre"),
+    (Parser::Gluster, "gluster", gluster::line, "glusterfs"),
+    (Parser::Beegfs, "beegfs", beegfs::line, "beegfs"),
+    (Parser::Ceph, "ceph", ceph::line, "ceph"),
+    (Parser::Syslog, "syslog", syslog::line, "linux"),
+    (Parser::Kernel, "kernel", kernel::line, "linux"),
+    (Parser::Generic, "generic", generic::line, "linux"),
+];
+
+/// How many lines are looked at to tell a format.
+const LINES_LOOKED_AT: usize = 100;
+
+/// A format must fit this share of the lines, one in so many; the rest may be volume files, traces of stacks and the like.
+const ONE_LINE_IN: usize = 10;
+
+impl Parser {
+    /// The parser of that name.
+    pub fn named(name: &str) -> Option<Parser> {
+        PARSERS.iter().find(|(_, other, ..)| *other == name).map(|(parser, ..)| *parser)
+    }
+
+    /// The names of all parsers.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        PARSERS.iter().map(|(_, name, ..)| *name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The name of the rules that go with the format, where nobody says which.
+    pub fn rules(self) -> &'static str {
+        self.row().3
+    }
+
+    /// The line, as this format has it; a line of another format is all text.
+    pub fn line<'l>(self, bytes: &'l [u8], clock: &Clock) -> Line<'l> {
+        self.row().2(bytes, clock).unwrap_or(Line::bare(bytes))
+    }
+
+    /// The format of a log, told from its first bytes.
+    pub fn of(start: &[u8]) -> Parser {
+        let clock = Clock { year: 2000, booted: None };
+        let lines: Vec<&[u8]> = start
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .take(LINES_LOOKED_AT)
+            .collect();
+        let fits = |read: Read| lines.iter().filter(|line| read(line, &clock).is_some()).count();
+        let mut best = (Parser::Generic, 0);
+        for (parser, _, read, _) in PARSERS.iter().filter(|row| row.0 != Parser::Generic) {
+            let count = fits(*read);
+            if count > best.1 && count * ONE_LINE_IN >= lines.len() {
+                best = (*parser, count);
+            }
+        }
+        best.0
+    }
+
+    fn row(self) -> &'static (Parser, &'static str, Read, &'static str) {
+        PARSERS.iter().find(|(parser, ..)| *parser == self).unwrap_or(&PARSERS[6])
+    }
+}

@@ -1,0 +1,213 @@
+//! Reading of one log, piece by piece.
+//!
+//! Most lines say nothing: one pattern of all rules together is run over the bytes, and only the lines that it
+//! stops in are taken apart. [`Scan::line_by_line`] is the plain twin that takes all of them apart.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use laggard_core::model::time::Timestamp;
+use memchr::{memchr, memrchr};
+
+use super::class::Class;
+use super::line::Line;
+use super::matcher::Matcher;
+use super::parsers::{Clock, Parser};
+use super::place::{Place, Side};
+use super::seen::{Count, Seen};
+use super::template::template;
+
+/// A longer line is cut: what has no line ends is no log.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// Templates of one log beyond these are counted as one.
+const MOST_TEMPLATES: usize = 2000;
+
+/// The template of all that came too late.
+const OTHERS: &str = "(other messages)";
+
+/// Nodes that messages of one class name, at most.
+const MOST_NAMES: usize = 32;
+
+/// A log that is being read.
+pub struct Scan<'c> {
+    matcher: &'c Matcher,
+    parser: Parser,
+    clock: Clock,
+    since: Option<Timestamp>,
+    is_fast: bool,
+    pending: Vec<u8>,
+    dated: Option<Timestamp>,
+    templates: usize,
+    seen: Seen,
+}
+
+impl<'c> Scan<'c> {
+    pub(super) fn new(
+        matcher: &'c Matcher,
+        place: Place,
+        parser: Parser,
+        clock: Clock,
+        since: Option<Timestamp>,
+    ) -> Scan<'c> {
+        let seen = Seen::new(place, parser, since);
+        Scan {
+            matcher,
+            parser,
+            clock,
+            since,
+            is_fast: true,
+            pending: Vec::new(),
+            dated: None,
+            templates: 0,
+            seen,
+        }
+    }
+
+    /// The same, taking every line apart: slow, and what the fast way is held against.
+    pub fn line_by_line(self) -> Scan<'c> {
+        Scan { is_fast: false, ..self }
+    }
+
+    /// Takes the next bytes; lines may lie across pieces.
+    pub fn feed(&mut self, mut bytes: &[u8]) {
+        if !self.pending.is_empty() {
+            let end = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
+            let (head, rest) = bytes.split_at(end);
+            self.pending.extend_from_slice(head);
+            bytes = rest;
+            if self.pending.ends_with(b"\n") || self.pending.len() >= LONGEST_LINE {
+                let pending = std::mem::take(&mut self.pending);
+                self.lines(&pending);
+            }
+        }
+        let end = memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        let (whole, rest) = bytes.split_at(end);
+        self.lines(whole);
+        self.pending.extend_from_slice(rest);
+    }
+
+    /// The end of the log: what was seen in it.
+    pub fn finish(mut self) -> Seen {
+        let pending = std::mem::take(&mut self.pending);
+        self.lines(&pending);
+        self.seen
+    }
+
+    /// Whole lines.
+    fn lines(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.seen.bytes += bytes.len() as u64;
+        self.note_begin(bytes);
+        if self.is_fast {
+            self.lines_that_may_say_something(bytes);
+        } else {
+            self.every_line(bytes);
+        }
+        self.note_end(bytes);
+    }
+
+    fn lines_that_may_say_something(&mut self, bytes: &[u8]) {
+        let (mut from, mut looked_back_to) = (0, 0);
+        while let Some(hit) = self.matcher.next(bytes, from) {
+            let begin = bytes.get(..hit).and_then(|before| memrchr(b'\n', before)).map_or(0, |at| at + 1);
+            let end =
+                bytes.get(hit..).and_then(|after| memchr(b'\n', after)).map_or(bytes.len(), |at| hit + at);
+            self.line(bytes, begin, end, &mut looked_back_to);
+            from = end + 1;
+            if from > bytes.len() {
+                break;
+            }
+        }
+    }
+
+    fn every_line(&mut self, bytes: &[u8]) {
+        let (mut begin, mut looked_back_to) = (0, 0);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let end = begin + line.strip_suffix(b"\n").unwrap_or(line).len();
+            self.line(bytes, begin, end, &mut looked_back_to);
+            begin += line.len();
+        }
+    }
+
+    /// One line: does it say something, and when?
+    fn line(&mut self, bytes: &[u8], begin: usize, end: usize, looked_back_to: &mut usize) {
+        let raw = bytes.get(begin..end).unwrap_or_default();
+        let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
+        let line = self.parser.line(raw, &self.clock);
+        let Some(class) = self.class(raw, &line) else { return };
+        if line.time.is_none() {
+            self.look_back(bytes.get(..begin).unwrap_or_default(), *looked_back_to);
+        } else {
+            self.dated = line.time;
+        }
+        *looked_back_to = begin;
+        self.count(class, self.dated, &line);
+    }
+
+    /// The three rules; of the first, the time, [`Scan::side`] takes care.
+    fn class(&self, raw: &[u8], line: &Line<'_>) -> Option<Class> {
+        let class = self.matcher.errno(line.text);
+        let says_something = class.is_some() || self.matcher.has_word(line.text);
+        if !says_something || self.matcher.is_ignored(raw) {
+            return None;
+        }
+        Some(class.unwrap_or_else(|| Class::Custom(template(line.function, line.text).into())))
+    }
+
+    /// Messages of several lines have a date in the first: that of the nearest line before with one.
+    fn look_back(&mut self, before: &[u8], no_further_than: usize) {
+        let nearest =
+            dated_from_the_end(before.get(no_further_than..).unwrap_or_default(), self.parser, &self.clock);
+        self.dated = nearest.or(self.dated);
+    }
+
+    fn count(&mut self, class: Class, time: Option<Timestamp>, line: &Line<'_>) {
+        let side = self.side(time);
+        let mut key = (side, class);
+        if !self.seen.counts.contains_key(&key) && key.1.template().is_some() {
+            self.templates += 1;
+            if self.templates > MOST_TEMPLATES {
+                key.1 = Class::Custom(Arc::from(OTHERS));
+            }
+        }
+        let count = self.seen.counts.entry(key).or_insert_with(|| Count::first(line));
+        count.add(time);
+        self.matcher.names(line.text, MOST_NAMES, &mut count.names);
+    }
+
+    /// Before or after the fault: by the time where it is known when that was, else by the phase (rule 1).
+    fn side(&self, time: Option<Timestamp>) -> Side {
+        match (self.since, time) {
+            (Some(since), Some(time)) if time < since => Side::Before,
+            (Some(_), Some(_)) => Side::After,
+            _ => self.seen.place.side,
+        }
+    }
+
+    /// The first date of the log.
+    fn note_begin(&mut self, bytes: &[u8]) {
+        if self.seen.first.is_none() {
+            let time = |line: &[u8]| self.parser.line(line, &self.clock).time;
+            self.seen.first = bytes.split(|byte| *byte == b'\n').find_map(time);
+        }
+    }
+
+    /// The last date so far.
+    fn note_end(&mut self, bytes: &[u8]) {
+        if let Some(time) = dated_from_the_end(bytes, self.parser, &self.clock) {
+            self.seen.last = Some(time);
+            self.dated = Some(time);
+        }
+    }
+}
+
+/// The date of the last line that has one.
+fn dated_from_the_end(bytes: &[u8], parser: Parser, clock: &Clock) -> Option<Timestamp> {
+    bytes.rsplit(|byte| *byte == b'\n').find_map(|line| parser.line(line, clock).time)
+}
+
+/// How many lines of each class, before and after.
+pub(super) type Counts = BTreeMap<(Side, Class), Count>;

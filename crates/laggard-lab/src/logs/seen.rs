@@ -1,0 +1,93 @@
+//! What was seen in one log.
+
+use std::collections::BTreeSet;
+
+use laggard_core::model::time::{Span, Timestamp};
+use serde::Serialize;
+
+use super::line::Line;
+use super::parsers::Parser;
+use super::place::{Place, Side};
+use super::scan::Counts;
+
+/// An example is for people to read.
+const LONGEST_EXAMPLE: usize = 300;
+
+/// What was seen in one log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// Where it belongs.
+    pub place: Place,
+    /// Its format.
+    pub parser: Parser,
+    /// How long it is.
+    pub bytes: u64,
+    /// Its first date.
+    pub first: Option<Timestamp>,
+    /// Its last date.
+    pub last: Option<Timestamp>,
+    /// When the fault came, where dates tell before and after.
+    pub since: Option<Timestamp>,
+    /// How many lines of each class, before and after the fault.
+    pub counts: Counts,
+}
+
+/// Lines of one class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Count {
+    /// How many.
+    pub lines: u64,
+    /// When the first was written.
+    pub first: Option<Timestamp>,
+    /// When the last was written.
+    pub last: Option<Timestamp>,
+    /// The first of them: who says what, cut, without bytes that are no text.
+    pub example: String,
+    /// The nodes that they name.
+    pub names: BTreeSet<String>,
+}
+
+impl Seen {
+    pub(super) fn new(place: Place, parser: Parser, since: Option<Timestamp>) -> Seen {
+        Seen { place, parser, bytes: 0, first: None, last: None, since, counts: Counts::new() }
+    }
+
+    /// How long it covers on one side of the fault.
+    pub(super) fn span(&self, side: Side) -> Span {
+        let (Some(first), Some(last)) = (self.first, self.last) else { return Span::ZERO };
+        let span = match (self.since, side) {
+            (Some(since), Side::Before) => last.min(since) - first,
+            (Some(since), Side::After) => last - first.max(since),
+            (None, side) if side == self.place.side => last - first,
+            (None, _) => Span::ZERO,
+        };
+        span.max(Span::ZERO)
+    }
+}
+
+impl Count {
+    pub(super) fn first(line: &Line<'_>) -> Count {
+        let joint: &[u8] = if line.function.is_empty() { b"" } else { b": " };
+        let said = [line.function, joint, line.text].concat();
+        let text = String::from_utf8_lossy(said.get(..LONGEST_EXAMPLE).unwrap_or(&said));
+        let example = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+        Count { example, ..Count::default() }
+    }
+
+    pub(super) fn add(&mut self, time: Option<Timestamp>) {
+        self.lines += 1;
+        self.first = self.first.or(time).min(time.or(self.first));
+        self.last = self.last.max(time);
+    }
+
+    /// Both together.
+    pub fn join(&mut self, other: &Count) {
+        self.lines += other.lines;
+        self.first = self.first.or(other.first).min(other.first.or(self.first));
+        self.last = self.last.max(other.last);
+        self.names.extend(other.names.iter().cloned());
+        if self.example.is_empty() {
+            self.example.clone_from(&other.example);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! What is logged more than is ordinary.
+//! In: what was [`Seen`] in the logs of tries. Out: [`Sign`]s: classes of messages by try and node, each with its rate
+//! before and after the fault. Always: counts of all phases and sources of a node go together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use laggard_core::model::time::Span;
+use serde::Serialize;
+
+use super::class::Class;
+use super::place::{Cell, Side};
+use super::seen::{Count, Seen};
+use super::template::clusters;
+
+/// A class is a sign of the fault where its rate is more than so many times the ordinary one.
+const TIMES_THE_ORDINARY: f64 = 3.0;
+
+/// Shorter recordings count as this long: what every start logs once is no flood after a short phase.
+const LEAST_SPAN: Span = Span::from_seconds(60);
+
+/// A class of messages on a node, in a try.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sign {
+    /// The try.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// The node that logged it.
+    pub node: String,
+    /// The class.
+    pub class: Class,
+    /// The error number that it stands for.
+    pub errno: Option<&'static str>,
+    /// What customised messages have in common.
+    pub template: Option<String>,
+    /// Lines after the fault.
+    #[serde(flatten)]
+    pub count: Count,
+    /// Lines of each phase, before and after.
+    pub phases: BTreeMap<String, u64>,
+    /// Lines of each source, before and after.
+    pub sources: BTreeMap<String, u64>,
+    /// Lines before the fault.
+    pub before: u64,
+    /// Lines an hour after the fault.
+    pub per_hour: f64,
+    /// Lines an hour that are ordinary: before the fault, or without one, whichever are more.
+    pub ordinary_per_hour: f64,
+    /// Whether it is more than three times the ordinary.
+    pub is_above: bool,
+}
+
+/// All classes that were logged, by try and node. `ordinary` are logs of healthy times besides those
+/// that the tries begin with; tries called `control` are ordinary, too.
+pub fn signs(logs: &[Seen], ordinary: &[Seen]) -> Vec<Sign> {
+    let templates: BTreeSet<&str> = logs
+        .iter()
+        .chain(ordinary)
+        .flat_map(|seen| seen.counts.keys().filter_map(|(_, class)| class.template()))
+        .collect();
+    let clusters = Clusters(clusters(templates.into_iter()));
+    let (controls, tried): (Vec<&Seen>, Vec<&Seen>) =
+        logs.iter().partition(|seen| seen.place.cell.is_control());
+    let control = Control::of(controls.into_iter().chain(ordinary), &clusters);
+    let mut nodes: BTreeMap<(&Cell, &str), Vec<&Seen>> = BTreeMap::new();
+    for seen in tried {
+        nodes.entry((&seen.place.cell, &seen.place.node)).or_default().push(seen);
+    }
+    let healthy = healthy(&nodes, &clusters);
+    let of_node = |((cell, node), logs): (&(&Cell, &str), &Vec<&Seen>)| {
+        let stand_in = healthy.get(&(cell.system.as_str(), *node)).filter(|_| !is_covered(logs));
+        signs_of(cell, node, logs, &clusters, |class| {
+            let control = control.per_hour(node, class);
+            stand_in.map_or(control, |rates| rates.per_hour(class).max(control))
+        })
+    };
+    nodes.iter().flat_map(of_node).collect()
+}
+
+/// Whether the healthy time of a try is long enough to tell what is ordinary.
+fn is_covered(logs: &[&Seen]) -> bool {
+    hours(logs, Side::Before) > LEAST_SPAN.seconds() / 3600.0
+}
+
+/// What each node of a system logs in the healthy times of all tries: it stands in for a try that has hardly any.
+fn healthy<'s>(
+    nodes: &BTreeMap<(&'s Cell, &'s str), Vec<&'s Seen>>,
+    clusters: &Clusters,
+) -> BTreeMap<(&'s str, &'s str), Rates> {
+    let mut healthy: BTreeMap<(&str, &str), Rates> = BTreeMap::new();
+    for ((cell, node), logs) in nodes.iter().filter(|(_, logs)| is_covered(logs)) {
+        let rates = healthy.entry((cell.system.as_str(), *node)).or_default();
+        rates.hours += hours(logs, Side::Before);
+        for ((side, class), count) in logs.iter().flat_map(|seen| &seen.counts) {
+            if *side == Side::Before {
+                *rates.lines.entry(clusters.class(class)).or_default() += count.lines;
+            }
+        }
+    }
+    healthy
+}
+
+/// Lines in so many hours.
+#[derive(Default)]
+struct Rates {
+    hours: f64,
+    lines: BTreeMap<Class, u64>,
+}
+
+impl Rates {
+    fn per_hour(&self, class: &Class) -> f64 {
+        self.lines.get(class).map_or(0.0, |lines| *lines as f64 / self.hours)
+    }
+}
+
+/// Classes with the template that stands for each customised one.
+struct Clusters(BTreeMap<String, String>);
+
+impl Clusters {
+    fn class(&self, class: &Class) -> Class {
+        match class.template().and_then(|template| self.0.get(template)) {
+            Some(template) => Class::Custom(Arc::from(template.as_str())),
+            None => class.clone(),
+        }
+    }
+}
+
+fn signs_of(
+    cell: &Cell,
+    node: &str,
+    logs: &[&Seen],
+    clusters: &Clusters,
+    elsewhere: impl Fn(&Class) -> f64,
+) -> Vec<Sign> {
+    let mut signs: BTreeMap<Class, Sign> = BTreeMap::new();
+    for seen in logs {
+        for ((side, class), count) in &seen.counts {
+            let class = clusters.class(class);
+            let sign = signs.entry(class.clone()).or_insert_with(|| Sign::new(cell, node, class));
+            sign.add(*side, seen, count);
+        }
+    }
+    let (before, after) = (hours(logs, Side::Before), hours(logs, Side::After));
+    let rated = |mut sign: Sign| {
+        sign.per_hour = sign.count.lines as f64 / after;
+        let ordinary = if sign.before == 0 { 0.0 } else { sign.before as f64 / before };
+        sign.ordinary_per_hour = ordinary.max(elsewhere(&sign.class));
+        sign.is_above = sign.per_hour > TIMES_THE_ORDINARY * sign.ordinary_per_hour;
+        sign
+    };
+    signs.into_values().map(rated).collect()
+}
+
+impl Sign {
+    fn new(cell: &Cell, node: &str, class: Class) -> Sign {
+        Sign {
+            cell: cell.clone(),
+            node: node.into(),
+            errno: class.errno().map(super::errno::name),
+            template: class.template().map(str::to_owned),
+            class,
+            count: Count::default(),
+            phases: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            before: 0,
+            per_hour: 0.0,
+            ordinary_per_hour: 0.0,
+            is_above: false,
+        }
+    }
+
+    fn add(&mut self, side: Side, seen: &Seen, count: &Count) {
+        *self.phases.entry(seen.place.phase.clone()).or_default() += count.lines;
+        *self.sources.entry(seen.place.source.clone()).or_default() += count.lines;
+        match side {
+            Side::Before => self.before += count.lines,
+            Side::After => self.count.join(count),
+        }
+    }
+}
+
+/// How long the logs of a node cover: phases follow one another, the sources of a phase run side by side.
+fn hours(logs: &[&Seen], side: Side) -> f64 {
+    let mut phases: BTreeMap<&str, Span> = BTreeMap::new();
+    for seen in logs {
+        let longest = phases.entry(&seen.place.phase).or_insert(Span::ZERO);
+        *longest = seen.span(side).max(*longest);
+    }
+    let total = phases.into_values().fold(Span::ZERO, |total, span| total + span);
+    total.max(LEAST_SPAN).seconds() / 3600.0
+}
+
+/// What is logged without any fault.
+struct Control {
+    nodes: BTreeMap<String, BTreeMap<Class, f64>>,
+    all: BTreeMap<Class, f64>,
+}
+
+impl Control {
+    fn of<'s>(logs: impl Iterator<Item = &'s Seen>, clusters: &Clusters) -> Control {
+        let mut nodes: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+        for seen in logs {
+            nodes.entry(&seen.place.node).or_default().push(seen);
+        }
+        let rates: BTreeMap<String, BTreeMap<Class, f64>> =
+            nodes.into_iter().map(|(node, logs)| (node.to_owned(), rates(&logs, clusters))).collect();
+        let mut all: BTreeMap<Class, f64> = BTreeMap::new();
+        for (class, rate) in rates.values().flatten() {
+            let highest = all.entry(class.clone()).or_default();
+            *highest = rate.max(*highest);
+        }
+        Control { nodes: rates, all }
+    }
+
+    /// The rate on that node; of nodes that it does not know, the highest of any.
+    fn per_hour(&self, node: &str, class: &Class) -> f64 {
+        self.nodes.get(node).unwrap_or(&self.all).get(class).copied().unwrap_or(0.0)
+    }
+}
+
+/// The rates of one node, of both sides of what was no fault; tries follow one another as phases do.
+fn rates(logs: &[&Seen], clusters: &Clusters) -> BTreeMap<Class, f64> {
+    let mut tries: BTreeMap<&Cell, Vec<&Seen>> = BTreeMap::new();
+    for seen in logs {
+        tries.entry(&seen.place.cell).or_default().push(seen);
+    }
+    let span = |logs: &Vec<&Seen>| {
+        let covered =
+            |side| if logs.iter().any(|seen| seen.span(side) > Span::ZERO) { hours(logs, side) } else { 0.0 };
+        covered(Side::Before) + covered(Side::After)
+    };
+    let total = tries.values().map(span).sum::<f64>().max(LEAST_SPAN.seconds() / 3600.0);
+    let mut rates = BTreeMap::new();
+    for ((_, class), count) in logs.iter().flat_map(|seen| &seen.counts) {
+        *rates.entry(clusters.class(class)).or_default() += count.lines as f64 / total;
+    }
+    rates
+}

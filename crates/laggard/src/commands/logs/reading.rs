@@ -1,0 +1,127 @@
+//! Logs, read from wherever they are.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use laggard_core::model::time::Timestamp;
+use laggard_lab::logs::{self, Classifier, Clock, Parser, Place, Rules, Seen};
+use laggard_sources::input::{self, Content};
+
+use crate::failure::tell;
+
+/// Reads logs, each by the rules that fit it.
+pub struct Reader {
+    adapter: Option<Rules>,
+    parser: Option<Parser>,
+    clock: Clock,
+    since: Option<Timestamp>,
+    nodes: Vec<String>,
+    classifiers: BTreeMap<String, Classifier>,
+    /// What could not be read.
+    pub unreadable: Vec<String>,
+}
+
+impl Reader {
+    pub fn new(
+        adapter: Option<Rules>,
+        parser: Option<Parser>,
+        clock: Clock,
+        since: Option<Timestamp>,
+        nodes: Vec<String>,
+    ) -> Reader {
+        let classifiers = BTreeMap::new();
+        Reader { adapter, parser, clock, since, nodes, classifiers, unreadable: Vec::new() }
+    }
+
+    /// Everything that these paths hold. What cannot be read is told, and the rest goes on.
+    pub fn read(&mut self, paths: &[PathBuf]) -> anyhow::Result<Vec<Seen>> {
+        let mut all = Vec::new();
+        for path in paths {
+            let root = path.to_string_lossy();
+            let mut failure = None;
+            input::each_input(path, None, &mut |name, content| {
+                match content.map_err(anyhow::Error::from) {
+                    Ok(content) => match self.log(name, &root, content) {
+                        Ok(seen) => all.extend(seen),
+                        Err(error) => {
+                            failure = Some(error);
+                            return ControlFlow::Break(());
+                        }
+                    },
+                    Err(error) => self.miss(name, &error),
+                }
+                ControlFlow::Continue(())
+            });
+            failure.map_or(Ok(()), Err)?;
+        }
+        Ok(all)
+    }
+
+    /// One log; nothing for a file that is none. Fails only where the rules do.
+    fn log(&mut self, name: &str, root: &str, content: Content<'_>) -> anyhow::Result<Option<Seen>> {
+        let Some(place) = logs::place(name, root) else { return Ok(None) };
+        let parser = self.parser.unwrap_or_else(|| Parser::of(content.start));
+        let rules = match &self.adapter {
+            Some(rules) => rules.clone(),
+            None => Rules::named(Rules::guessed(parser, name, content.start))?,
+        };
+        let key = rules.name.clone();
+        if !self.classifiers.contains_key(&key) {
+            let classifier = Classifier::naming(rules, self.clock, &self.nodes)?.since(self.since);
+            self.classifiers.insert(key.clone(), classifier);
+        }
+        let Some(classifier) = self.classifiers.get(&key) else { return Ok(None) };
+        let (seen, outcome) = scanned(classifier, place, parser, content.bytes);
+        if let Err(error) = outcome {
+            self.miss(name, &error.into());
+        }
+        Ok(Some(seen))
+    }
+
+    fn miss(&mut self, name: &str, error: &anyhow::Error) {
+        tell(format_args!("{name}: {error:#}"));
+        self.unreadable.push(name.to_owned());
+    }
+}
+
+/// What was seen in a log, as far as it could be read.
+fn scanned(
+    classifier: &Classifier,
+    place: Place,
+    parser: Parser,
+    bytes: &mut dyn BufRead,
+) -> (Seen, io::Result<()>) {
+    let mut scan = classifier.scan(place, parser);
+    loop {
+        let piece = match bytes.fill_buf() {
+            Ok([]) => return (scan.finish(), Ok(())),
+            Ok(piece) => piece,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return (scan.finish(), Err(error)),
+        };
+        let length = piece.len();
+        scan.feed(piece);
+        bytes.consume(length);
+    }
+}
+
+/// The nodes of a campaign's logs whose names are not words of the language, too.
+pub fn nodes(paths: &[PathBuf]) -> Vec<String> {
+    let places = |path: &PathBuf| {
+        let files = input::files(path).unwrap_or_default();
+        files
+            .into_iter()
+            .filter_map(|file| logs::place(&file.to_string_lossy(), &root(path)))
+            .collect::<Vec<_>>()
+    };
+    let is_name = |node: &String| node.bytes().any(|byte| byte.is_ascii_digit());
+    let found = paths.iter().flat_map(places).filter(|place| !place.phase.is_empty()).map(|place| place.node);
+    let names: std::collections::BTreeSet<String> = found.filter(is_name).collect();
+    names.into_iter().collect()
+}
+
+fn root(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,249 @@
+//! What logs tell, for people: after Figure 2 and Tables 7 and 11 to 13 of the PFault paper.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use comfy_table::Table;
+use laggard_lab::logs::{Cell, Class, Sign, Verdict, errno};
+
+use super::classify::{By, Report};
+use crate::output;
+
+/// Of customised messages the most frequent are shown.
+const MOST_MESSAGES: usize = 15;
+
+/// What a class is called at the head of a column; customised messages are one.
+fn heading(class: &Class) -> String {
+    class.to_string()
+}
+
+pub fn print(report: &Report, by: Option<By>) -> anyhow::Result<()> {
+    let mut systems: BTreeMap<&str, Vec<&Sign>> = BTreeMap::new();
+    for score in &report.scores {
+        systems.entry(&score.cell.system).or_default();
+    }
+    for sign in report.signs.iter().filter(|sign| sign.count.lines > 0) {
+        systems.entry(&sign.cell.system).or_default().push(sign);
+    }
+    for (system, signs) in &systems {
+        if !system.is_empty() {
+            say(&format!("{system}\n"))?;
+        }
+        let is_tried = report.scores.iter().any(|score| score.cell.system == **system);
+        match by {
+            None if is_tried => {
+                distribution(report, system, signs)?;
+                scores(report, system)?;
+                distances(report, system)?;
+            }
+            by => counts(signs, by.unwrap_or(By::Source))?,
+        }
+        classes(signs)?;
+        messages(signs)?;
+    }
+    let found = report.signs.iter().filter(|sign| sign.is_above).map(|sign| sign.count.lines).sum();
+    let size = output::bytes(report.bytes);
+    let logs = output::count(report.logs as u64, "log");
+    say(&format!("{logs} of {size}: {} that tell of failures\n", output::count(found, "line")))
+}
+
+fn say(line: &str) -> anyhow::Result<()> {
+    let mut out = output::stdout();
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
+}
+
+/// Figure 2: which nodes log which class after which fault.
+fn distribution(report: &Report, system: &str, signs: &[&Sign]) -> anyhow::Result<()> {
+    let above: Vec<&&Sign> = signs.iter().filter(|sign| sign.is_above).collect();
+    let columns = columns(above.iter().map(|sign| &sign.class));
+    let symbols = symbols(above.iter().map(|sign| sign.node.as_str()).collect());
+    let headings: Vec<&str> =
+        ["fault", "nodes", "run"].into_iter().chain(columns.iter().map(String::as_str)).collect();
+    let mut table = classes_table(&headings);
+    for score in report.scores.iter().filter(|score| score.cell.system == system) {
+        let logged = |column: &String| {
+            let of_class = above.iter().filter(|s| s.cell == score.cell && heading(&s.class) == *column);
+            let nodes: BTreeSet<&str> = of_class.map(|sign| sign.node.as_str()).collect();
+            nodes.iter().filter_map(|node| symbols.get(node)).collect::<String>()
+        };
+        table.add_row(cell_words(&score.cell).into_iter().chain(columns.iter().map(logged)));
+    }
+    output::print(&table)?;
+    let legend: Vec<String> = symbols.iter().map(|(node, symbol)| format!("{symbol} {node}")).collect();
+    say(&format!("\nlogged more than three times as often as before, by: {}\n", legend.join(", ")))
+}
+
+/// Like a table of any command, but letters of classes stay small.
+fn classes_table(headings: &[&str]) -> Table {
+    let mut table = output::table(headings, &[]);
+    let is_class = |heading: &&str| heading.len() == 1;
+    table.set_header(
+        headings.iter().map(|word| if is_class(&word) { word.to_string() } else { word.to_uppercase() }),
+    );
+    table
+}
+
+fn cell_words(cell: &Cell) -> [String; 3] {
+    [cell.fault.clone(), cell.targets.clone(), cell.run.clone()]
+}
+
+/// The classes in use, letters first; all customised messages are `y`.
+fn columns<'s>(classes: impl Iterator<Item = &'s Class>) -> Vec<String> {
+    let sorted: BTreeSet<&Class> = classes.collect();
+    let mut columns: Vec<String> = sorted.into_iter().map(heading).collect();
+    columns.dedup();
+    columns
+}
+
+/// One letter or digit for each node: the last digit where several are of a kind, else the first letter that is free.
+fn symbols(nodes: BTreeSet<&str>) -> BTreeMap<&str, char> {
+    let kind = |node: &str| node.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
+    let has_peers = |node: &str| nodes.iter().filter(|other| kind(other) == kind(node)).count() > 1;
+    let mut symbols: BTreeMap<&str, char> = BTreeMap::new();
+    for node in &nodes {
+        let digit = node.chars().last().filter(|last| last.is_ascii_digit() && has_peers(node));
+        let free = |symbol: &char| !symbols.values().any(|taken| taken == symbol);
+        let letters = node.chars().filter(char::is_ascii_alphabetic).chain('A'..='Z').chain('a'..='z');
+        let symbol = digit.into_iter().chain(letters).find(free).unwrap_or('*');
+        symbols.insert(node, symbol);
+    }
+    symbols
+}
+
+/// What the logs of each try are worth.
+fn scores(report: &Report, system: &str) -> anyhow::Result<()> {
+    let mut table = output::table(
+        &["fault", "nodes", "run", "logs tell", "after", "rightly named", "wrongly named"],
+        &[4],
+    );
+    for score in report.scores.iter().filter(|score| score.cell.system == system) {
+        let told = match score.verdict {
+            Verdict::Located => "what and where",
+            Verdict::Detected => "something",
+            Verdict::Misleading => "the wrong node",
+            Verdict::Silent => "nothing",
+        };
+        let delay = score.delay_seconds.map_or("-".to_owned(), |delay| format!("{delay:.1} s"));
+        let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
+        let rest = [told.to_owned(), delay, names(&score.rightly_named), names(&score.wrongly_named)];
+        table.add_row(cell_words(&score.cell).into_iter().chain(rest));
+    }
+    output::print(&table)?;
+    say("")
+}
+
+/// Which faults look alike.
+fn distances(report: &Report, system: &str) -> anyhow::Result<()> {
+    let mut table = output::table(&["nodes", "fault", "other fault", "distance", ""], &[3]);
+    let of_system: Vec<_> = report.distances.iter().filter(|distance| distance.system == system).collect();
+    for distance in &of_system {
+        let remark = if distance.distance == 0.0 { "cannot be told apart" } else { "" };
+        let shown = format!("{:.2}", distance.distance);
+        table.add_row([&distance.targets, &distance.one, &distance.other, &shown, remark]);
+    }
+    if !of_system.is_empty() {
+        output::print(&table)?;
+        say("\ndistance of signs: 0 the same, 1 nothing in common\n")?;
+    }
+    Ok(())
+}
+
+/// How many lines, by class; ordinary ones in brackets.
+fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
+    let columns = columns(signs.iter().map(|sign| &sign.class));
+    let by_word = format!("{by:?}").to_lowercase();
+    let is_tried = signs.iter().any(|sign| !sign.cell.fault.is_empty());
+    let cells: &[&str] = if is_tried { &["fault", "nodes", "run"] } else { &[] };
+    let mut headings = cells.to_vec();
+    headings.push(&by_word);
+    headings.extend(columns.iter().map(String::as_str));
+    let mut rows: BTreeMap<(&Cell, &str), BTreeMap<String, (u64, u64)>> = BTreeMap::new();
+    for sign in signs {
+        for (group, lines) in groups(sign, by) {
+            let row = rows.entry((&sign.cell, group)).or_default();
+            let (above, ordinary) = row.entry(heading(&sign.class)).or_default();
+            *(if sign.is_above { above } else { ordinary }) += lines;
+        }
+    }
+    let mut table = classes_table(&headings);
+    for ((cell, group), lines) in &rows {
+        let words = cell_words(cell).into_iter().take(cells.len()).chain([(*group).to_owned()]);
+        let shown = |column: &String| match lines.get(column) {
+            None => String::new(),
+            Some((0, ordinary)) => format!("({ordinary})"),
+            Some((above, 0)) => above.to_string(),
+            Some((above, ordinary)) => format!("{above} ({ordinary})"),
+        };
+        table.add_row(words.chain(columns.iter().map(shown)));
+    }
+    if !rows.is_empty() {
+        output::print(&table)?;
+        say("\nlines by class; in brackets: no more than three times as often as in healthy times\n")?;
+    }
+    Ok(())
+}
+
+fn groups(sign: &Sign, by: By) -> Vec<(&str, u64)> {
+    match by {
+        By::Node => vec![(&sign.node, sign.count.lines)],
+        By::Phase => sign.phases.iter().map(|(name, lines)| (name.as_str(), *lines)).collect(),
+        By::Source => sign.sources.iter().map(|(name, lines)| (name.as_str(), *lines)).collect(),
+    }
+}
+
+/// Table 7: what the classes in use stand for.
+fn classes(signs: &[&Sign]) -> anyhow::Result<()> {
+    let mut table = output::table(&["class", "error", "lines", "example"], &[2]);
+    let mut classes: BTreeMap<&Class, (u64, &str)> = BTreeMap::new();
+    for sign in signs.iter().filter(|sign| sign.is_above && sign.errno.is_some()) {
+        let class = classes.entry(&sign.class).or_insert((0, &sign.count.example));
+        class.0 += sign.count.lines;
+    }
+    for (class, (lines, example)) in &classes {
+        let number = class.errno().unwrap_or(0);
+        let error = format!("{} {}", class.name(), errno::text(number));
+        table.add_row([heading(class), error, lines.to_string(), shortened(example, 60)]);
+    }
+    if !classes.is_empty() {
+        output::print(&table)?;
+        say("")?;
+    }
+    Ok(())
+}
+
+/// Tables 11 to 13: customised messages.
+fn messages(signs: &[&Sign]) -> anyhow::Result<()> {
+    let mut messages: BTreeMap<&str, (u64, BTreeSet<&str>)> = BTreeMap::new();
+    for sign in signs.iter().filter(|sign| sign.is_above) {
+        if let Some(template) = &sign.template {
+            let message = messages.entry(template).or_default();
+            message.0 += sign.count.lines;
+            message.1.insert(&sign.node);
+        }
+    }
+    let mut sorted: Vec<_> = messages.into_iter().collect();
+    sorted.sort_by(|(one, (one_lines, _)), (other, (other_lines, _))| {
+        other_lines.cmp(one_lines).then(one.cmp(other))
+    });
+    if sorted.is_empty() {
+        return Ok(());
+    }
+    let mut table = output::table(&["y", "lines", "logged by", "customised message"], &[1]);
+    for (at, (template, (lines, nodes))) in sorted.iter().take(MOST_MESSAGES).enumerate() {
+        let nodes = nodes.iter().copied().collect::<Vec<_>>().join(" ");
+        table.add_row([format!("y{}", at + 1), lines.to_string(), nodes, shortened(template, 100)]);
+    }
+    output::print(&table)?;
+    match sorted.len().checked_sub(MOST_MESSAGES).filter(|more| *more > 0) {
+        Some(more) => say(&format!("and {more} more; all with --json\n")),
+        None => say(""),
+    }
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
+    }
+}
