@@ -69,6 +69,7 @@ enum Command {
     Logs(commands::logs::Logs),
     Trace(commands::trace::Trace),
     Work(commands::work::Work),
+    Campaign(commands::campaign::Campaign),
     #[command(hide = true)]
     Guard(commands::inject::Guard),
     #[command(hide = true)]
@@ -102,6 +103,7 @@ fn run(command: Command) -> Outcome {
         Command::Logs(logs) => logs.run(),
         Command::Trace(trace) => trace.run(),
         Command::Work(work) => work.run(),
+        Command::Campaign(campaign) => campaign.run(),
         Command::Manual(manual) => manual.run(),
     }
 }

@@ -10,6 +10,7 @@ pub mod config;
 mod judge;
 mod logbook;
 mod phases;
+pub mod plan;
 pub mod play;
 mod player;
 mod recording;

@@ -1,5 +1,6 @@
 //! The commands, a file each. A command parses its arguments, calls the crates, and prints.
 
+pub mod campaign;
 pub mod cluster;
 pub mod demo;
 pub mod diagnose;
