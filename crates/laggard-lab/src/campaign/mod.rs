@@ -5,6 +5,7 @@
 //! A campaign is a matrix of [`cells`]: sets of nodes by faults, some times over, and a control without a fault.
 //! [`play`] plays them, [`phases`] is one cell.
 
+pub mod again;
 pub mod cells;
 pub mod config;
 mod judge;
@@ -14,8 +15,10 @@ pub mod plan;
 pub mod play;
 mod player;
 mod recording;
+pub mod report;
 pub mod result;
 pub mod schedule;
+mod shrink;
 mod snapshot;
 pub mod stat;
 mod target;

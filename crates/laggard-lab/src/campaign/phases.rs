@@ -217,14 +217,13 @@ impl Run<'_, '_> {
     /// What the system makes of it by itself: when its status tells, and when a client notices.
     fn observe(&mut self) -> Result<(), LabError> {
         let (delay, begin) = (self.player.stage.config.fsck.delay, Instant::now());
-        let probe = super::config::Task { cmd: PROBE.into(), timeout: PROBE_LONGEST, quiet: None };
         while begin.elapsed() < delay && !(self.player.stage.is_over)() {
             let round = Instant::now();
             if self.result.status_s.is_none() && self.player.target.health().is_err() {
                 self.result.status_s = Some(self.since_injection());
             }
             if self.result.felt_s.is_none() {
-                let stat = self.player.task(Phase::Observe, "probe", &probe)?;
+                let stat = self.player.probe(Phase::Observe, PROBE, PROBE_LONGEST)?;
                 self.result.felt_s = (!stat.outcome.is_well()).then(|| self.since_injection());
             }
             std::thread::sleep(PROBE_EVERY.saturating_sub(round.elapsed()));
@@ -271,7 +270,8 @@ impl Run<'_, '_> {
         let Some(repair) = self.player.stage.config.adapter.repair.clone() else { return Ok(()) };
         let node = self.player.target.at(Where::First)?.clone();
         let longest = self.player.stage.config.timeouts.heal;
-        let step = Step { phase: Phase::Heal, name: "repair", node: &node, longest, quiet: None };
+        let step =
+            Step { phase: Phase::Heal, name: "repair", node: &node, longest, quiet: None, is_probe: false };
         self.player.script(&step, &repair).map(drop)
     }
 

@@ -167,11 +167,19 @@ fn fingerprint(config: &Config) -> serde_json::Value {
     let kernel = Place::Here.run(&["uname", "-sr"]).unwrap_or_default();
     json!({
         "kernel": kernel.trim(),
+        "booted_us": booted_us(),
         "adapter": config.adapter.name,
         "adapter_sum": schedule::sum(&format!("{:?}", config.adapter)),
         "config_sum": schedule::sum(&config.text),
         "laggard": env!("CARGO_PKG_VERSION"),
     })
+}
+
+/// When the machine was started, for messages of the kernel that count from then.
+fn booted_us() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let seconds = text.lines().find_map(|line| line.strip_prefix("btime "))?;
+    seconds.trim().parse::<u64>().ok().map(|seconds| seconds * 1_000_000)
 }
 
 /// What is left of a cell that was cut short.

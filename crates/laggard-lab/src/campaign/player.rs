@@ -10,7 +10,7 @@ use serde_json::json;
 use super::cells::Cell;
 use super::config::{Config, Task};
 use super::judge::{self, Judged};
-use super::stat::{Ledger, Phase, Stat, now_ns, tail};
+use super::stat::{Ledger, Phase, Stat, now_ns, said, tail};
 use super::target::Target;
 use crate::filesystems::FsckScripts;
 use crate::inject::Node;
@@ -47,7 +47,12 @@ pub struct Step<'s> {
     pub node: &'s Node,
     pub longest: Duration,
     pub quiet: Option<Duration>,
+    /// One that only looks: nobody waits for it, and nothing is torn down to free it.
+    pub is_probe: bool,
 }
+
+/// How long a probe that hangs is waited for.
+const PROBE_GRACE: Duration = Duration::from_millis(500);
 
 /// Lets go of what waits for a file system in user space that does not answer.
 const ABORT: &str = "
@@ -76,9 +81,19 @@ impl<'a> Player<'a> {
         let node = self.target.client()?.clone();
         let values = self.target.values(&self.cell.name(), self.folder);
         let command = self.target.task(&node, &task.cmd, &values)?;
-        let step = Step { phase, name, node: &node, longest: task.timeout, quiet: task.quiet };
+        let step =
+            Step { phase, name, node: &node, longest: task.timeout, quiet: task.quiet, is_probe: false };
         let argv = super::template::fill(&task.cmd, &values);
         self.run(&step, command, &argv, None)
+    }
+
+    /// A look at how a client is, which must not take long.
+    pub fn probe(&mut self, phase: Phase, cmd: &str, longest: Duration) -> Result<Stat, LabError> {
+        let node = self.target.client()?.clone();
+        let values = self.target.values(&self.cell.name(), self.folder);
+        let command = self.target.task(&node, cmd, &values)?;
+        let step = Step { phase, name: "probe", node: &node, longest, quiet: None, is_probe: true };
+        self.run(&step, command, cmd, None)
     }
 
     /// A script of the adapter.
@@ -95,7 +110,8 @@ impl<'a> Player<'a> {
             return self.note(phase, name, &node, Outcome::Skipped, "the adapter has no check");
         };
         let node = self.target.at(scripts.on)?.clone();
-        let step = Step { phase, name, node: &node, longest: config.fsck.timeout, quiet: None };
+        let step =
+            Step { phase, name, node: &node, longest: config.fsck.timeout, quiet: None, is_probe: false };
         let begin = std::time::Instant::now();
         let stat = match &config.fsck.run {
             Some(cmd) => {
@@ -150,7 +166,7 @@ impl<'a> Player<'a> {
         let node = self.target.client()?.clone();
         if let (true, Some(remount)) = (mount, self.stage.config.adapter.remount.clone()) {
             let longest = self.stage.config.timeouts.mount;
-            let step = Step { phase, name: "mount", node: &node, longest, quiet: None };
+            let step = Step { phase, name: "mount", node: &node, longest, quiet: None, is_probe: false };
             let stat = self.script(&step, &remount)?;
             if !stat.outcome.is_well() {
                 return Ok(Some(stat));
@@ -179,12 +195,20 @@ impl<'a> Player<'a> {
     ) -> Result<Stat, LabError> {
         let files = self.files(step);
         let timeouts = self.stage.config.timeouts;
-        let (term_grace, kill_grace) = (timeouts.term_grace, timeouts.kill_grace);
+        let (term_grace, kill_grace) = match step.is_probe {
+            true => (PROBE_GRACE, PROBE_GRACE),
+            false => (timeouts.term_grace, timeouts.kill_grace),
+        };
         let bounds = Bounds { longest: step.longest, quiet: step.quiet, term_grace, kill_grace };
         let start_ns = now_ns();
-        let free = || drop(self.target.ask(step.node, ABORT));
+        let free = || {
+            if !step.is_probe {
+                // It hangs already; what is said of that is said.
+                let _ = self.target.ask(step.node, ABORT);
+            }
+        };
         let ended = bounded::run(command, &bounds, &files, &free, self.stage.is_over)?;
-        let (out, err) = (tail(&files.stdout), tail(&files.stderr));
+        let (out, err) = (said(&files.stdout), said(&files.stderr));
         let judged = match fsck {
             Some(scripts) => judge::fsck(scripts, &ended, &format!("{out}\n{err}"))?,
             None => judge::program(&ended, &out, &err),
@@ -232,8 +256,8 @@ impl<'a> Player<'a> {
             errno: judged.errno,
             note: judged.note,
             tally: judged.verdict.map(|verdict| verdict.tally),
-            stdout_tail: said.0,
-            stderr_tail: said.1,
+            stdout_tail: tail(&said.0),
+            stderr_tail: tail(&said.1),
             boot_ids: self.boots.clone(),
         }
     }

@@ -165,8 +165,16 @@ pub fn now_ns() -> u64 {
 }
 
 /// The end of a text that may be long.
-pub fn tail(path: &Path) -> String {
+pub fn tail(text: &str) -> String {
     const MOST: usize = 4000;
+    let from = text.len().saturating_sub(MOST);
+    let from = (from..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    text.get(from..).unwrap_or_default().to_owned()
+}
+
+/// What a program said, as far as anybody would read it.
+pub fn said(path: &Path) -> String {
+    const MOST: usize = 1 << 20;
     let text = std::fs::read(path).unwrap_or_default();
     let from = text.len().saturating_sub(MOST);
     String::from_utf8_lossy(text.get(from..).unwrap_or_default()).into_owned()

@@ -63,7 +63,6 @@ pub struct Verdict {
     /// The error that most files met.
     pub errno: Option<i32>,
     /// The rest.
-    #[serde(flatten)]
     pub tally: Tally,
 }
 
@@ -216,6 +215,7 @@ mod tests {
     fn the_last_line_is_the_verdict_whatever_was_said_before() {
         let mut tally = Tally::default();
         tally.extra("x");
+        tally.failed("y", "open", &error(107), 3);
         let verdict = tally.verdict();
         let line = serde_json::to_string(&verdict).unwrap();
         assert_eq!(Verdict::in_text(&format!("hello\n{line}\n\n")), Some(verdict));

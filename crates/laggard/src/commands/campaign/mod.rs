@@ -1,5 +1,7 @@
 //! `laggard campaign`: what a file system, its own check and its logs make of faults.
 
+mod again;
+mod report;
 mod run;
 
 use std::path::PathBuf;
@@ -22,7 +24,11 @@ use crate::output;
 Examples:
   laggard campaign plan c.toml                    what would be done, and to whom (docs/campaign.md)
   laggard campaign run c.toml --cell control      play one cell
-  laggard campaign run c.toml --resume            play all that are left")]
+  laggard campaign run c.toml --resume            play all that are left
+  laggard campaign report runs/c-42 --html > c.html
+  laggard campaign report runs/c-42 --diff runs/c-41
+  laggard campaign replay runs/c-42/cell/a-DevFail/ONE/1
+  laggard campaign shrink runs/c-42/cell/a-DevFail/ALL/1")]
 pub struct Campaign {
     #[command(subcommand)]
     command: Command,
@@ -40,6 +46,18 @@ enum Command {
     },
     /// Play the cells; goes on where it stopped with --resume.
     Run(run::Run),
+    /// Tell what a run has found: the matrix, whether the file system's own check is honest, what logs are worth.
+    Report(report::ReportCommand),
+    /// Play a cell again, with the same choices, and compare.
+    Replay {
+        /// The folder of a cell, or the schedule.json in it.
+        cell: PathBuf,
+    },
+    /// Find the fewest of a cell's nodes that bring the same verdict about.
+    Shrink {
+        /// The folder of a cell, or the schedule.json in it.
+        cell: PathBuf,
+    },
 }
 
 impl Campaign {
@@ -47,6 +65,9 @@ impl Campaign {
         match self.command {
             Command::Plan { file, json } => plan(&file, json),
             Command::Run(run) => run.run(),
+            Command::Report(report) => report.run(),
+            Command::Replay { cell } => again::replay(&cell),
+            Command::Shrink { cell } => again::shrink(&cell),
         }
     }
 }
