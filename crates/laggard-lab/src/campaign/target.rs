@@ -23,7 +23,7 @@ pub struct Target<'a> {
 }
 
 /// A status is asked often, and must not hang.
-const ASKING: Duration = Duration::from_secs(20);
+const ASKING: Duration = Duration::from_secs(10);
 
 impl<'a> Target<'a> {
     /// Builds the lab, or takes the nodes that are there.

@@ -38,6 +38,8 @@ pub struct Row {
     pub recover_s: Option<f64>,
     /// Files that were not well with the fault there: the most of any repeat, and of how many.
     pub files_lost: (u64, u64),
+    /// Whether in some repeat no file could even be looked at: nothing was mounted, or the check did not end.
+    pub is_unreachable: bool,
     /// Bytes of them.
     pub bytes_lost: u64,
     /// Files that were not well after all was healed.
@@ -107,7 +109,8 @@ fn row(fault: String, nodes: String, hurt: Vec<String>, cells: &[CellResult], lo
         (name.clone(), Counted::of(of))
     };
     let read = |cell: &CellResult| cell.checks.get("read").cloned();
-    let worst_read = judged.iter().filter_map(|cell| read(cell)).max_by_key(|word| word.files_lost);
+    let reads: Vec<Word> = judged.iter().filter_map(|cell| read(cell)).collect();
+    let worst_read = reads.iter().max_by_key(|word| word.files_lost);
     let mut classes: Vec<String> =
         scores.iter().flat_map(|score| &score.classes).map(|class| class.name().to_owned()).collect();
     classes.sort();
@@ -121,8 +124,9 @@ fn row(fault: String, nodes: String, hurt: Vec<String>, cells: &[CellResult], lo
         detect_s: median(scores.iter().filter_map(|score| score.delay_seconds)),
         react_s: median(judged.iter().filter_map(|cell| cell.status_s)),
         recover_s: median(judged.iter().filter_map(|cell| cell.recover_s)),
-        files_lost: worst_read.as_ref().map_or((0, 0), |word| (word.files_lost, word.files)),
-        bytes_lost: worst_read.as_ref().map_or(0, |word| word.bytes_lost),
+        files_lost: worst_read.map_or((0, 0), |word| (word.files_lost, word.files)),
+        is_unreachable: reads.iter().any(|word| !word.outcome.is_well() && word.files == 0),
+        bytes_lost: worst_read.map_or(0, |word| word.bytes_lost),
         files_lost_after: judged
             .iter()
             .filter_map(|cell| cell.healed.as_ref())

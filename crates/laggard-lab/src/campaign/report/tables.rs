@@ -94,6 +94,7 @@ fn nodes(row: &Row) -> String {
 fn lost(row: &Row) -> TableCell {
     let (files, of) = row.files_lost;
     let text = match (files, row.files_lost_after) {
+        (_, after) if row.is_unreachable => format!("all, then {after}"),
         (0, 0) => "-".to_owned(),
         (_, after) => format!("{files}/{of}, then {after}"),
     };
