@@ -114,7 +114,7 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 12] = [
+    const DOCUMENTS: [&str; 13] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -127,6 +127,7 @@ mod tests {
         include_str!("../../../docs/lab.md"),
         include_str!("../../../docs/tracing.md"),
         include_str!("../../../docs/logs.md"),
+        include_str!("../../../docs/campaign.md"),
     ];
 
     /// Lines such as `    laggard show data await   # a remark`, as the words of a command line.
