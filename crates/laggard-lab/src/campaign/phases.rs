@@ -251,9 +251,8 @@ impl Run<'_, '_> {
         match self.healthy(Phase::Heal) {
             Ok(()) => self.result.recover_s = Some(begin.elapsed().as_secs_f64()),
             Err(error) => {
-                let word =
-                    self.player.note(Phase::Heal, "healthy", "", Outcome::Aborted, &error.to_string())?;
-                self.result.healed = Some(Word { note: Some(error.to_string()), ..Word::from(&word) });
+                self.player.note(Phase::Heal, "healthy", "", Outcome::Aborted, &error.to_string())?;
+                self.result.unhealed = Some(error.to_string());
             }
         }
         let Some(check) = self.player.stage.config.checks.get("read") else { return Ok(()) };
@@ -282,17 +281,20 @@ impl Run<'_, '_> {
         let first = target.at(Where::First)?;
         let healed = config.adapter.healed.as_deref().filter(|_| phase == Phase::Heal);
         let is_over = self.player.stage.is_over;
-        wait_for(&format!("{} to be well", config.adapter.name), seconds, || {
-            let is_well = || -> Result<(), LabError> {
-                target.health()?;
-                healed.map_or(Ok(()), |script| target.ask(first, script).map(drop))
-            };
-            if is_over() || is_well().is_ok() {
-                return Some(());
+        let mut complaint = String::new();
+        let is_well = || -> Result<(), LabError> {
+            target.health()?;
+            healed.map_or(Ok(()), |script| target.ask(first, script).map(drop))
+        };
+        let waited = wait_for(&format!("{} to be well", config.adapter.name), seconds, || {
+            match is_well() {
+                Err(error) if !is_over() => complaint = error.to_string(),
+                _ => return Some(()),
             }
             std::thread::sleep(Duration::from_millis(300));
             None
-        })
+        });
+        waited.map_err(|error| LabError::Input(format!("{error}: {complaint}")))
     }
 
     fn take_logs(&mut self, phase: Phase) -> Result<(), LabError> {

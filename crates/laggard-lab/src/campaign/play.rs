@@ -14,8 +14,8 @@ use super::phases::{self, Played};
 use super::player::Stage;
 use super::result::{CellResult, Verdict};
 use super::schedule::{self, Schedule};
-use crate::machine::LabError;
 use crate::machine::place::Place;
+use crate::machine::{LabError, needs};
 
 /// What shall be played.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +82,10 @@ pub fn play_all(
     let (done, left): (Vec<&Cell>, Vec<&Cell>) =
         cells.iter().partition(|cell| read(&cell_folder(&run, cell)).is_some());
     let mut sum = Sum { before: done.len(), ..Sum::default() };
+    if let (Some(_), false) = (&config.lab, left.is_empty()) {
+        // No cell can be better than the machine.
+        needs::check(&config.adapter.needs)?;
+    }
     let begin = Instant::now();
     let stage = Stage { config, is_over, tell: &|line| hear(News::Line(line)) };
     for (number, cell) in left.iter().enumerate() {

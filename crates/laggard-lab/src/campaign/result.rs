@@ -25,6 +25,8 @@ pub struct CellResult {
     pub checks: BTreeMap<String, Word>,
     /// What could be read after all was healed.
     pub healed: Option<Word>,
+    /// What the file system still complained about when its time to get well was over.
+    pub unhealed: Option<String>,
     /// When the fault was there, in nanoseconds since 1970.
     pub injected_ns: Option<u64>,
     /// When its healing began.
@@ -125,6 +127,7 @@ impl CellResult {
             fsck: None,
             checks: BTreeMap::new(),
             healed: None,
+            unhealed: None,
             injected_ns: None,
             heal_ns: None,
             status_s: None,
@@ -159,7 +162,7 @@ impl CellResult {
             () if self.infra.is_some() => Verdict::InfraFail,
             () if !self.dirty.is_empty() => Verdict::Dirty,
             () if self.is_silent() => Verdict::Silent,
-            () if !is_healed => Verdict::NotHealed,
+            () if !is_healed || self.unhealed.is_some() => Verdict::NotHealed,
             () if !self.is_intact() => Verdict::Told,
             () if self.is_called_fine() => Verdict::Well,
             () => Verdict::Survived,
@@ -201,6 +204,9 @@ mod tests {
     fn what_is_left_behind_or_not_healed_counts_more_than_what_was_found() {
         let mut cell = result("cut/ONE", Outcome::Normal, Outcome::Ok);
         cell.healed = Some(word(Outcome::Corrupt));
+        assert_eq!(cell.verdict(), Verdict::NotHealed);
+        cell.healed = Some(word(Outcome::Ok));
+        cell.unhealed = Some("7 entries left to heal".into());
         assert_eq!(cell.verdict(), Verdict::NotHealed);
         cell.dirty = vec!["+ nft table".into()];
         assert_eq!(cell.verdict(), Verdict::Dirty);

@@ -49,7 +49,7 @@ const NUMBERS: [&str; 4] = [
 const NUMBERS_AT_ALL: &str = r"errno[=: ]+\d|syserr: |rc[ =:]*(?:-?\d+/)?-(?:[2-9]|\d\d)|rc[ =:]*-(?:[2-9]|\d\d)|status[ :=(]+-(?:[2-9]|\d\d)";
 
 /// What stands before and after a text of the C library that is told as the cause.
-const BEFORE_TEXT: &str = r"(?:\[|\(|syserr: |error=|: )";
+const BEFORE_TEXT: &str = r"(?:^|\[|\(|syserr: |error=|: )";
 const AFTER_TEXT: &str = r"(?:[\]).};,]|$)";
 
 /// A pattern of all rules together is large, and is used on every byte.
@@ -74,7 +74,6 @@ pub(super) struct Matcher {
 impl Matcher {
     pub(super) fn new(rules: &Rules, nodes: &[String]) -> Result<Matcher, LogsError> {
         let texts: Vec<String> = ERRNOS.iter().map(|row| regex::escape(row.2)).collect();
-        let text = format!("{BEFORE_TEXT}(?:{})", texts.join("|"));
         let words: Vec<String> =
             WORDS.iter().map(|word| (*word).to_owned()).chain(rules.words.iter().cloned()).collect();
         let equivalents: Vec<String> =
@@ -83,7 +82,8 @@ impl Matcher {
             .iter()
             .chain(&equivalents)
             .map(|pattern| widened(pattern))
-            .chain([NUMBERS_AT_ALL.to_owned(), text])
+            .chain([NUMBERS_AT_ALL.to_owned()])
+            .chain(texts.iter().cloned())
             .collect();
         let names = names(&rules.names, nodes);
         Ok(Matcher {

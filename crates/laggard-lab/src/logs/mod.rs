@@ -23,8 +23,6 @@ mod signs;
 mod template;
 
 #[cfg(test)]
-mod corpus;
-#[cfg(test)]
 mod tests;
 
 pub use class::{Class, LETTERS};
@@ -37,7 +35,7 @@ pub use rules::{Equivalent, Name, Rules};
 pub use scan::Scan;
 pub use scores::{Distance, Score, Truth, Verdict, distances, nodes_of, scores};
 pub use seen::{Count, Seen};
-pub use signs::{Sign, signs};
+pub use signs::{Lines, Sign, signs};
 
 /// Why logs cannot be judged.
 #[derive(Debug, thiserror::Error)]

@@ -66,7 +66,7 @@ impl Side {
         let bare =
             number.trim_start_matches(|letter: char| letter.is_ascii_digit() || "._-".contains(letter));
         let is_named = |known: &&str| name.starts_with(known) || bare.starts_with(known);
-        is_numbered || PHASES_BEFORE.iter().chain(&PHASES_AFTER).any(|known| is_named(&known))
+        is_numbered || PHASES_BEFORE.iter().chain(&PHASES_AFTER).any(is_named)
     }
 
     /// The side of a campaign's phase: `P2`, `2-age`, `init` are before; `P5`, `fsck`, `check` after. Of numbers alone

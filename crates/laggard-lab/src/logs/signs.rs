@@ -36,10 +36,10 @@ pub struct Sign {
     /// Lines after the fault.
     #[serde(flatten)]
     pub count: Count,
-    /// Lines of each phase, before and after.
-    pub phases: BTreeMap<String, u64>,
-    /// Lines of each source, before and after.
-    pub sources: BTreeMap<String, u64>,
+    /// Lines of each phase.
+    pub phases: BTreeMap<String, Lines>,
+    /// Lines of each source.
+    pub sources: BTreeMap<String, Lines>,
     /// Lines before the fault.
     pub before: u64,
     /// Lines an hour after the fault.
@@ -151,6 +151,24 @@ fn signs_of(
     signs.into_values().map(rated).collect()
 }
 
+/// Lines on both sides of a fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Lines {
+    /// Before it.
+    pub before: u64,
+    /// From then on.
+    pub after: u64,
+}
+
+impl Lines {
+    fn add(&mut self, side: Side, lines: u64) {
+        match side {
+            Side::Before => self.before += lines,
+            Side::After => self.after += lines,
+        }
+    }
+}
+
 impl Sign {
     fn new(cell: &Cell, node: &str, class: Class) -> Sign {
         Sign {
@@ -170,8 +188,8 @@ impl Sign {
     }
 
     fn add(&mut self, side: Side, seen: &Seen, count: &Count) {
-        *self.phases.entry(seen.place.phase.clone()).or_default() += count.lines;
-        *self.sources.entry(seen.place.source.clone()).or_default() += count.lines;
+        self.phases.entry(seen.place.phase.clone()).or_default().add(side, count.lines);
+        self.sources.entry(seen.place.source.clone()).or_default().add(side, count.lines);
         match side {
             Side::Before => self.before += count.lines,
             Side::After => self.count.join(count),

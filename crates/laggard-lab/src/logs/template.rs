@@ -99,8 +99,9 @@ fn letters(run: &[u8], template: &mut String) -> bool {
 fn is_identifier(run: &[u8]) -> bool {
     let bare = run.strip_prefix(b"0x").unwrap_or(run);
     let is_number = bare.iter().all(u8::is_ascii_digit);
-    let is_hexadecimal = bare.iter().all(u8::is_ascii_hexdigit) && bare.iter().any(u8::is_ascii_digit);
-    is_number || (is_hexadecimal && (bare.len() >= LEAST_HEXADECIMAL || bare.len() < run.len()))
+    let is_hexadecimal = bare.iter().all(u8::is_ascii_hexdigit);
+    let has_digit = bare.iter().any(u8::is_ascii_digit);
+    is_number || is_hexadecimal && (bare.len() < run.len() || has_digit && bare.len() >= LEAST_HEXADECIMAL)
 }
 
 fn push(byte: u8, template: &mut String) {

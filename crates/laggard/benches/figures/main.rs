@@ -1,6 +1,6 @@
 //! The figures of docs/figures.md, each measured against its peer in one run.
 //!
-//! `cargo bench -p laggard --bench figures -- [record|seal|size|import|read]...` (without a word: all of them).
+//! `cargo bench -p laggard --bench figures -- [record|seal|size|import|read|logs]...` (without a word: all of them).
 //! `LAGGARD_FIGURES_SCALE=0.01` takes a hundredth of the samples: to try it out, not to quote.
 
 #![allow(clippy::print_stdout, reason = "a bench speaks to its user")]
@@ -11,6 +11,7 @@ mod day;
 mod disks;
 mod import;
 mod load;
+mod logs;
 mod machine;
 mod outcome;
 mod process;
@@ -29,12 +30,13 @@ use scale::Scale;
 
 type Measure = fn(Scale) -> anyhow::Result<Outcome>;
 
-const FIGURES: [(&str, Measure); 5] = [
+const FIGURES: [(&str, Measure); 6] = [
     ("record", record::measure),
     ("seal", seal::measure),
     ("size", size::measure),
     ("import", import::measure),
     ("read", read::measure),
+    ("logs", logs::measure),
 ];
 
 fn main() -> anyhow::Result<()> {
@@ -45,7 +47,7 @@ fn main() -> anyhow::Result<()> {
     }
     let wanted: Vec<&str> = arguments.iter().map(String::as_str).filter(|a| !a.starts_with('-')).collect();
     if let Some(stranger) = wanted.iter().find(|word| FIGURES.iter().all(|(name, _)| name != *word)) {
-        anyhow::bail!("{stranger:?}: expected record, seal, size, import or read");
+        anyhow::bail!("{stranger:?}: expected record, seal, size, import, read or logs");
     }
     let scale = Scale::from_environment()?;
     println!("{}\n{scale}", machine::described());

@@ -44,7 +44,7 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
     let adapter = Adapter::named(file.target.adapter.get_ref())
         .map_err(|error| place.wrong(file.target.adapter.span(), "target.adapter", error))?;
     let lab = file.lab.map(|lab| lab_file(&place, lab, folder, &adapter)).transpose()?;
-    if lab.is_some() == !file.node.is_empty() {
+    if lab.is_some() != file.node.is_empty() {
         return Err(LabError::Input(
             "name either a [lab], or every [[node]] of a system that is there".into(),
         ));

@@ -65,8 +65,8 @@ const PARSERS: [(Parser, &str, Read, &str); 7] = [
 /// How many lines are looked at to tell a format.
 const LINES_LOOKED_AT: usize = 100;
 
-/// A format must fit this share of the lines, one in so many; the rest may be volume files, traces of stacks and the like.
-const ONE_LINE_IN: usize = 10;
+/// A format must fit so many of them, or all; the rest may be volume files, traces of stacks and the like.
+const LEAST_LINES: usize = 3;
 
 impl Parser {
     /// The parser of that name.
@@ -106,7 +106,7 @@ impl Parser {
         let mut best = (Parser::Generic, 0);
         for (parser, _, read, _) in PARSERS.iter().filter(|row| row.0 != Parser::Generic) {
             let count = fits(*read);
-            if count > best.1 && count * ONE_LINE_IN >= lines.len() {
+            if count > best.1 && count >= lines.len().min(LEAST_LINES) {
                 best = (*parser, count);
             }
         }

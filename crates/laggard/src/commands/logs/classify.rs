@@ -60,6 +60,8 @@ pub enum By {
 #[derive(Serialize)]
 pub struct Report {
     schema: &'static str,
+    /// When the trouble began, where that was said.
+    pub since: Option<Timestamp>,
     /// How many logs were read.
     pub logs: usize,
     /// How long they are.
@@ -96,6 +98,7 @@ impl Classify {
         let signs = logs::signs(&seen, &ordinary);
         Ok(Report {
             schema: "laggard.logs/1",
+            since,
             logs: seen.len(),
             bytes: seen.iter().map(|seen| seen.bytes).sum(),
             unreadable: reader.unreadable,

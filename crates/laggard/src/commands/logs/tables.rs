@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use comfy_table::Table;
-use laggard_lab::logs::{Cell, Class, Sign, Verdict, errno};
+use laggard_lab::logs::{Cell, Class, Lines, Sign, Verdict, errno};
 
 use super::classify::{By, Report};
 use crate::output;
@@ -41,10 +41,14 @@ pub fn print(report: &Report, by: Option<By>) -> anyhow::Result<()> {
         classes(signs)?;
         messages(signs)?;
     }
-    let found = report.signs.iter().filter(|sign| sign.is_above).map(|sign| sign.count.lines).sum();
-    let size = output::bytes(report.bytes);
-    let logs = output::count(report.logs as u64, "log");
-    say(&format!("{logs} of {size}: {} that tell of failures\n", output::count(found, "line")))
+    let above: Vec<&Sign> = report.signs.iter().filter(|sign| sign.is_above).collect();
+    let (logs, size) = (output::count(report.logs as u64, "log"), output::bytes(report.bytes));
+    let found = output::count(above.iter().map(|sign| sign.count.lines).sum(), "line");
+    let first = above.iter().filter_map(|sign| sign.count.first).min().zip(report.since);
+    let delay = first.map_or(String::new(), |(first, since)| {
+        format!(", the first after {:.1} s", (first - since).seconds())
+    });
+    say(&format!("{logs} of {size}: {found} that tell of failures{delay}"))
 }
 
 fn say(line: &str) -> anyhow::Result<()> {
@@ -79,7 +83,7 @@ fn classes_table(headings: &[&str]) -> Table {
     let mut table = output::table(headings, &[]);
     let is_class = |heading: &&str| heading.len() == 1;
     table.set_header(
-        headings.iter().map(|word| if is_class(&word) { word.to_string() } else { word.to_uppercase() }),
+        headings.iter().map(|word| if is_class(word) { word.to_string() } else { word.to_uppercase() }),
     );
     table
 }
@@ -149,47 +153,61 @@ fn distances(report: &Report, system: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Lines of one group by class: signs, and ordinary ones.
+type Row = BTreeMap<String, (u64, u64)>;
+
 /// How many lines, by class; ordinary ones in brackets.
 fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
+    if signs.is_empty() {
+        return Ok(());
+    }
     let columns = columns(signs.iter().map(|sign| &sign.class));
     let by_word = format!("{by:?}").to_lowercase();
     let is_tried = signs.iter().any(|sign| !sign.cell.fault.is_empty());
     let cells: &[&str] = if is_tried { &["fault", "nodes", "run"] } else { &[] };
-    let mut headings = cells.to_vec();
-    headings.push(&by_word);
-    headings.extend(columns.iter().map(String::as_str));
-    let mut rows: BTreeMap<(&Cell, &str), BTreeMap<String, (u64, u64)>> = BTreeMap::new();
+    let words = cells.iter().copied().chain([by_word.as_str()]);
+    let mut table = classes_table(&words.chain(columns.iter().map(String::as_str)).collect::<Vec<_>>());
+    for ((cell, group), row) in rows(signs, by) {
+        let words = cell_words(cell).into_iter().take(cells.len()).chain([group.to_owned()]);
+        table.add_row(words.chain(columns.iter().map(|column| lines(row.get(column)))));
+    }
+    output::print(&table)?;
+    say("\nlines by class; in brackets: before the fault, or no more than three times as often as then\n")
+}
+
+fn rows<'s>(signs: &[&'s Sign], by: By) -> BTreeMap<(&'s Cell, &'s str), Row> {
+    let mut rows: BTreeMap<(&Cell, &str), Row> = BTreeMap::new();
     for sign in signs {
         for (group, lines) in groups(sign, by) {
             let row = rows.entry((&sign.cell, group)).or_default();
             let (above, ordinary) = row.entry(heading(&sign.class)).or_default();
-            *(if sign.is_above { above } else { ordinary }) += lines;
+            *(if sign.is_above { above } else { &mut *ordinary }) += lines.after;
+            *ordinary += lines.before;
         }
     }
-    let mut table = classes_table(&headings);
-    for ((cell, group), lines) in &rows {
-        let words = cell_words(cell).into_iter().take(cells.len()).chain([(*group).to_owned()]);
-        let shown = |column: &String| match lines.get(column) {
-            None => String::new(),
-            Some((0, ordinary)) => format!("({ordinary})"),
-            Some((above, 0)) => above.to_string(),
-            Some((above, ordinary)) => format!("{above} ({ordinary})"),
-        };
-        table.add_row(words.chain(columns.iter().map(shown)));
-    }
-    if !rows.is_empty() {
-        output::print(&table)?;
-        say("\nlines by class; in brackets: no more than three times as often as in healthy times\n")?;
-    }
-    Ok(())
+    rows
 }
 
-fn groups(sign: &Sign, by: By) -> Vec<(&str, u64)> {
-    match by {
-        By::Node => vec![(&sign.node, sign.count.lines)],
-        By::Phase => sign.phases.iter().map(|(name, lines)| (name.as_str(), *lines)).collect(),
-        By::Source => sign.sources.iter().map(|(name, lines)| (name.as_str(), *lines)).collect(),
+/// `12`, `(3)`, `12 (3)`.
+fn lines(counted: Option<&(u64, u64)>) -> String {
+    match counted {
+        None => String::new(),
+        Some((0, ordinary)) => format!("({ordinary})"),
+        Some((above, 0)) => above.to_string(),
+        Some((above, ordinary)) => format!("{above} ({ordinary})"),
     }
+}
+
+fn groups(sign: &Sign, by: By) -> Vec<(&str, Lines)> {
+    match by {
+        By::Node => vec![(&sign.node, Lines { before: sign.before, after: sign.count.lines })],
+        By::Phase => all(&sign.phases),
+        By::Source => all(&sign.sources),
+    }
+}
+
+fn all(counts: &BTreeMap<String, Lines>) -> Vec<(&str, Lines)> {
+    counts.iter().map(|(name, lines)| (name.as_str(), *lines)).collect()
 }
 
 /// Table 7: what the classes in use stand for.
