@@ -108,7 +108,7 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 11] = [
+    const DOCUMENTS: [&str; 12] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -119,6 +119,7 @@ mod tests {
         include_str!("../../../docs/operating.md"),
         include_str!("../../../docs/diagnosis.md"),
         include_str!("../../../docs/lab.md"),
+        include_str!("../../../docs/inject.md"),
         include_str!("../../../docs/tracing.md"),
     ];
 
