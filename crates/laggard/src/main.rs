@@ -114,7 +114,7 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 13] = [
+    const DOCUMENTS: [&str; 14] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -125,6 +125,7 @@ mod tests {
         include_str!("../../../docs/operating.md"),
         include_str!("../../../docs/diagnosis.md"),
         include_str!("../../../docs/lab.md"),
+        include_str!("../../../docs/inject.md"),
         include_str!("../../../docs/tracing.md"),
         include_str!("../../../docs/logs.md"),
         include_str!("../../../docs/campaign.md"),

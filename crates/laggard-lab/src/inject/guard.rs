@@ -38,17 +38,24 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Starts a program that calls [`keep`], and waits until it watches.
-    pub fn start(program: &mut Command, name: &str) -> Result<Guard, LabError> {
+    /// Starts a program that calls [`keep`], and waits until it watches. What it complains about goes to a file:
+    /// it outlives its controller, and whoever reads what that one says would wait for it.
+    pub fn start(program: &mut Command, name: &str, log: &Path) -> Result<Guard, LabError> {
         let failed = |told: String| LabError::Program { command: name.to_owned(), told };
-        let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let complaints = File::options().create(true).append(true).open(log).map_err(LabError::at(log))?;
+        let program = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(complaints);
         let mut process = program.spawn().map_err(|error| failed(error.to_string()))?;
         let (Some(line), Some(said)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(failed("it has no lines to us".into()));
         };
         let mut guard = Guard { process, line, said: BufReader::new(said), name: name.to_owned() };
-        guard.hears(READY)?;
-        Ok(guard)
+        match guard.hears(READY) {
+            Ok(()) => Ok(guard),
+            Err(error) => match std::fs::read_to_string(log).unwrap_or_default().trim() {
+                "" => Err(error),
+                said => Err(failed(said.to_owned())),
+            },
+        }
     }
 
     /// Whether it is still there.

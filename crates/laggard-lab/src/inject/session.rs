@@ -30,7 +30,8 @@ impl Session {
         refuse_orphans(folder)?;
         let journal = Journal::create(folder)?;
         let guard = guard.arg("--folder").arg(folder).arg("--journal").arg(journal.path()).current_dir("/");
-        let guard = Guard::start(guard, "the guard").inspect_err(|_| drop(journal.remove()))?;
+        let started = Guard::start(guard, "the guard", &journal.beside("log"));
+        let guard = started.inspect_err(|_| drop(journal.remove()))?;
         Ok(Session { folder: folder.into(), journal, guard, elsewhere: BTreeMap::new() })
     }
 
@@ -81,11 +82,12 @@ impl Session {
 
     /// A node on another machine has a guard there: a fault that cuts it off must not keep it from being healed.
     fn tell_elsewhere(&mut self, deed: &Deed) -> Result<(), LabError> {
+        let log = self.journal.beside("log");
         for (to, own) in by_machine(deed) {
             let guard = match self.elsewhere.entry(to) {
                 Entry::Occupied(there) => there.into_mut(),
                 Entry::Vacant(empty) => {
-                    let guard = guard_at(deed, empty.key())?;
+                    let guard = guard_at(deed, empty.key(), &log)?;
                     empty.insert(guard)
                 }
             };
@@ -134,12 +136,13 @@ fn by_machine(deed: &Deed) -> BTreeMap<String, Deed> {
     machines
 }
 
-fn guard_at(deed: &Deed, to: &str) -> Result<Guard, LabError> {
+fn guard_at(deed: &Deed, to: &str, log: &Path) -> Result<Guard, LabError> {
     let is_there = |node: &&Node| matches!(&node.exec, Exec::Ssh(other) if other == to);
     let node = deed.parts.iter().map(|part| &part.node).find(is_there);
     let node = node.ok_or_else(|| LabError::Input(format!("no node is reached by {to}")))?;
-    let mut command = node.command(&["laggard", "guard"])?;
-    Guard::start(&mut command, &format!("the guard on {to}")).map_err(|error| {
+    let keep = node.keep.parent().unwrap_or(&node.keep).display().to_string();
+    let mut command = node.command(&["laggard", "guard", "--folder", &keep])?;
+    Guard::start(&mut command, &format!("the guard on {to}"), log).map_err(|error| {
         LabError::Lacking(format!(
             "{error}: it needs root and this laggard in the PATH there; copy it to {to}"
         ))

@@ -14,7 +14,7 @@ use crate::machine::LabError;
 /// and XFS know. Safe code of Rust has no way to it.
 const SHUTDOWN: &str = "
 if command -v perl > /dev/null
-then perl -e 'open F, \"<\", $ARGV[0] or die \"$!\\n\"; ioctl F, 0x8004587d, pack \"L\", 2 or die \"$!\\n\"' \"$brick\"
+then perl -e 'open F, \"<\", $ARGV[0] or die \"$!\\n\"; $how = pack \"L\", 2; ioctl F, 0x8004587d, $how or die \"$!\\n\"' \"$brick\"
 else xfs_io -x -c shutdown \"$brick\"
 fi";
 
@@ -25,11 +25,12 @@ then rm -f \"$brick/.laggard-probe\"; echo 'the brick can still be written' >&2;
 fi
 case $error in *'put/output error'*) ;; *) echo \"not an I/O error: $error\" >&2; exit 1 ;; esac";
 
-/// Something can be written, and is on disk.
+/// Something can be written, and is on disk; and so is that it is gone again.
 const IS_WELL: &str = "
 echo well > \"$brick/.laggard-probe\"
 sync \"$brick/.laggard-probe\"
-rm \"$brick/.laggard-probe\"";
+rm \"$brick/.laggard-probe\"
+sync --file-system \"$brick\"";
 
 /// The disk below a brick fails.
 pub fn part(mechanism: Mechanism, node: &Node) -> Result<Part, LabError> {
@@ -64,18 +65,34 @@ fn shutdown(node: &Node, brick: &str) -> Result<Part, LabError> {
     })
 }
 
-/// Never lazily: a daemon that still has the dead file system open would go on with it.
+/// Never lazily: a daemon that still has the dead file system open would go on with it. The device is held meanwhile: a
+/// loop device may go with its last user. Whether something is mounted is read, not tried: a dead XFS answers nothing.
+const REMOUNT: &str = "
+is_mounted() { grep -qF -- \" $mountpoint \" /proc/self/mountinfo; }
+if ! is_mounted || ! ( : > \"$brick/.laggard-probe\" ) 2> /dev/null
+then
+    exec 3< \"$source\"
+    stop
+    if is_mounted; then umount \"$brick\"; fi
+    mount -t \"$kind\" -o \"$options\" \"$source\" \"$brick\"
+    exec 3<&-
+    restart
+fi
+rm -f \"$brick/.laggard-probe\"";
+
 fn remount(node: &Node, brick: &str) -> Result<String, LabError> {
     let look = format!("findmnt -no SOURCE,FSTYPE,OPTIONS --mountpoint {}", quoted(brick));
     let told = node.read(&look, Duration::from_secs(10))?;
     let [source, kind, options] = told.split_whitespace().collect::<Vec<_>>()[..] else {
         return Err(LabError::Input(format!("{}: {brick} is not where a disk is mounted", node.name)));
     };
-    let mount = format!("mount -t {} -o {} {} \"$brick\"", quoted(kind), quoted(options), quoted(source));
     let (stop, restart) = (node.stop.as_deref().unwrap_or(":"), node.restart.as_deref().unwrap_or(":"));
+    let mountpoint = brick.replace('\\', "\\134").replace(' ', "\\040");
     Ok(format!(
-        "\nif ! ( : > \"$brick/.laggard-probe\" ) 2> /dev/null || ! mountpoint -q \"$brick\"\nthen\n{stop}\n\
-         if mountpoint -q \"$brick\"; then umount \"$brick\"; fi\n{mount}\n{restart}\nfi\n\
-         rm -f \"$brick/.laggard-probe\""
+        "\nmountpoint={}; source={}; kind={}; options={}\nstop() {{\n{stop}\n}}\nrestart() {{\n{restart}\n}}{REMOUNT}",
+        quoted(&mountpoint),
+        quoted(source),
+        quoted(kind),
+        quoted(options)
     ))
 }

@@ -88,6 +88,11 @@ const IS_WHOLE: &str = "
 same() { cmp -- \"$kept/$1\" \"$brick/$2\"; }
 ";
 
+/// Others may have theirs beside it.
+const TIDY: &str = "
+rm -rf \"$kept\"
+rmdir \"$(dirname \"$kept\")\" 2> /dev/null || :";
+
 /// Hurts some files of a brick.
 pub fn part(shares: Shares, node: &Node, aim: &Aim) -> Result<Part, LabError> {
     let brick = node.brick()?;
@@ -110,7 +115,7 @@ pub fn part(shares: Shares, node: &Node, aim: &Aim) -> Result<Part, LabError> {
         verify_applied: script(&[IS_HURT, &lines(&harms, is_hurt)]),
         undo: script(&[RESTORE, &lines(&harms, restore)]),
         verify_undone: script(&[IS_WHOLE, &lines(&harms, is_whole)]),
-        tidy: Some(script(&["\nrm -rf \"$kept\""])),
+        tidy: Some(script(&[TIDY])),
     })
 }
 

@@ -141,7 +141,7 @@ fn doctor() -> Outcome {
     let systems = filesystems::all().map_err(explained)?.into_iter().flat_map(|adapter| adapter.needs);
     let workloads =
         laggard_lab::workloads::all().map_err(explained)?.into_iter().flat_map(|workload| workload.needs);
-    let mut tools: Vec<needs::Tool> = systems.chain(workloads).collect();
+    let mut tools: Vec<needs::Tool> = systems.chain(workloads).chain(needs::injecting()).collect();
     tools.dedup();
     let needs = needs::all(&tools);
     let mut table = output::table(&["need", "there", "how to get it"], &[]);
