@@ -7,7 +7,9 @@
 
 pub mod again;
 pub mod cells;
+mod checking;
 pub mod config;
+mod healing;
 mod judge;
 mod logbook;
 mod phases;
