@@ -219,12 +219,12 @@ impl Run<'_, '_> {
         let (delay, begin) = (self.player.stage.config.fsck.delay, Instant::now());
         while begin.elapsed() < delay && !(self.player.stage.is_over)() {
             let round = Instant::now();
-            if self.result.status_s.is_none() && self.player.target.health().is_err() {
-                self.result.status_s = Some(self.since_injection());
-            }
             if self.result.felt_s.is_none() {
                 let stat = self.player.probe(Phase::Observe, PROBE, PROBE_LONGEST)?;
                 self.result.felt_s = (!stat.outcome.is_well()).then(|| self.since_injection());
+            }
+            if self.result.status_s.is_none() && self.player.target.health().is_err() {
+                self.result.status_s = Some(self.since_injection());
             }
             std::thread::sleep(PROBE_EVERY.saturating_sub(round.elapsed()));
         }
