@@ -34,7 +34,8 @@ fn section(table: &Table) -> Markup {
         section {
             h2 { (table.title) }
             p.quiet { (table.note) }
-            table {
+            // Words are broken between letters elsewhere, for long names; here they are short.
+            table style="overflow-wrap: normal" {
                 thead { tr { @for heading in &table.headings { th { (heading) } } } }
                 tbody {
                     @for row in &table.rows {
