@@ -5,8 +5,8 @@
 //!
 //! [`lab`] builds a real storage system on one machine: hosts in namespaces ([`plan`]), with virtual [`disks`] and a
 //! file system ([`filesystems`]), and takes all of it away again ([`manifest`], [`machine`]). On it run [`workloads`]
-//! and [`faults`], and [`experiments`] record them.
-//!
+//! and [`faults`], and [`experiments`] record them. [`inject`] hurts nodes of any system, for a time. [`work`] is work
+//! that can be checked, and a [`campaign`] finds out what a file system and its own checker make of faults.
 //! [`logs`] tells what logs say of a fault.
 
 pub mod simulate;
@@ -31,4 +31,10 @@ pub mod faults;
 
 pub mod experiments;
 
+pub mod inject;
+
+pub mod work;
+
 pub mod logs;
+
+pub mod campaign;

@@ -65,8 +65,13 @@ enum Command {
     Metrics(commands::metrics::Metrics),
     Simulate(commands::simulate::Simulate),
     Lab(commands::lab::Lab),
+    Inject(commands::inject::Inject),
     Logs(commands::logs::Logs),
     Trace(commands::trace::Trace),
+    Work(commands::work::Work),
+    Campaign(commands::campaign::Campaign),
+    #[command(hide = true)]
+    Guard(commands::inject::Guard),
     #[command(hide = true)]
     Manual(commands::manual::Manual),
 }
@@ -93,8 +98,12 @@ fn run(command: Command) -> Outcome {
         Command::Metrics(metrics) => metrics.run(),
         Command::Simulate(simulate) => simulate.run(),
         Command::Lab(lab) => lab.run(),
+        Command::Inject(inject) => inject.run(),
+        Command::Guard(guard) => guard.run(),
         Command::Logs(logs) => logs.run(),
         Command::Trace(trace) => trace.run(),
+        Command::Work(work) => work.run(),
+        Command::Campaign(campaign) => campaign.run(),
         Command::Manual(manual) => manual.run(),
     }
 }
@@ -105,7 +114,7 @@ mod tests {
     use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 12] = [
+    const DOCUMENTS: [&str; 14] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -116,8 +125,10 @@ mod tests {
         include_str!("../../../docs/operating.md"),
         include_str!("../../../docs/diagnosis.md"),
         include_str!("../../../docs/lab.md"),
+        include_str!("../../../docs/inject.md"),
         include_str!("../../../docs/tracing.md"),
         include_str!("../../../docs/logs.md"),
+        include_str!("../../../docs/campaign.md"),
     ];
 
     /// Lines such as `    laggard show data await   # a remark`, as the words of a command line.

@@ -2,8 +2,8 @@
 //! In: an [`Experiment`] and a lab. Out: a dataset with `labels.csv`, `cluster.toml` and `experiment.toml`, which
 //! says what was done when. Always: the fault is healed again, however the experiment ends.
 
-mod cluster;
-mod crew;
+pub(crate) mod cluster;
+pub(crate) mod crew;
 pub mod overhead;
 mod play;
 pub mod suite;

@@ -132,7 +132,7 @@ impl Fault {
     }
 
     /// Fails unless the trouble is there, or is not, as it should be.
-    fn verify(self, lab: &Lab, server: &str, on: bool) -> Result<(), LabError> {
+    pub(crate) fn verify(self, lab: &Lab, server: &str, on: bool) -> Result<(), LabError> {
         let is_on = match self {
             Fault::DiskHog | Fault::CpuHog => !rogue::all(self, lab, server).is_empty(),
             Fault::WriteNetworkHog | Fault::ReadNetworkHog => traffic::is_on(self, lab, server)?,

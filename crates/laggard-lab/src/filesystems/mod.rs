@@ -5,7 +5,9 @@
 //! Scripts find in their environment: `FIRST`, the address of the first server; `OTHERS`, those of the others;
 //! `SERVERS`, all of them; `COUNT`, how many; `REDUNDANCY`; `ADDRESS`, the host's own; `BRICK`, the folder of a
 //! server's disk; `MOUNTPOINT`, where clients mount; `TRUE_PEERS`, `yes` or empty: whether caches and
-//! such shall be set so that every server does the same work.
+//! such shall be set so that every server does the same work. And the adapter's own `vars`, which a campaign may set.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
@@ -47,12 +49,68 @@ pub struct Adapter {
     pub health: String,
     /// Ends it in good order; in the first server.
     pub stop: String,
+    /// Why a lab cannot run it; none: it can.
+    pub no_lab: Option<String>,
+    /// Values that its scripts find in their environment, unless others are given.
+    #[serde(default)]
+    pub vars: BTreeMap<String, String>,
+    /// What its nodes are there for.
+    #[serde(default)]
+    pub roles: Vec<String>,
+    /// The rules by which its logs are read.
+    pub rules: Option<String>,
+    /// Mounts it anew, with no lazy unmount; in a client.
+    pub remount: Option<String>,
+    /// Starts what a healed fault has ended, and what mends the file system; in the first server.
+    pub repair: Option<String>,
+    /// Fails unless nothing is left to mend; in the first server.
+    pub healed: Option<String>,
+    /// Says which version it is; in the first server.
+    pub versions: Option<String>,
+    /// Its own check.
+    pub fsck: Option<FsckScripts>,
 }
 
-const FILES: [&str; 3] = [
+/// The check that a file system brings along.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FsckScripts {
+    /// Where it runs.
+    pub on: Where,
+    /// Checks, or begins to.
+    pub run: String,
+    /// Says how far it is, if it goes on by itself.
+    pub status: Option<String>,
+    /// Ends it.
+    pub stop: Option<String>,
+    /// In what `status` says, when it is over.
+    pub done_regex: Option<String>,
+    /// In what it says, when it has mended something.
+    pub repaired_regex: Option<String>,
+    /// In what it says, when something is wrong.
+    pub error_regex: Option<String>,
+    /// In what it says, when one more failure would be too many.
+    pub degraded_regex: Option<String>,
+}
+
+/// Where a script runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Where {
+    /// In the first server.
+    First,
+    /// In the first client.
+    Client,
+}
+
+const FILES: [&str; 7] = [
     include_str!("gluster-dispersed.toml"),
+    include_str!("gluster-replicated.toml"),
     include_str!("gluster-sharded.toml"),
     include_str!("moosefs.toml"),
+    include_str!("lustre.toml"),
+    include_str!("beegfs.toml"),
+    include_str!("ceph.toml"),
 ];
 
 impl Adapter {
@@ -64,6 +122,14 @@ impl Adapter {
         found.ok_or_else(|| {
             LabError::Input(format!("no file system is called {name:?}; there is {}", names.join(", ")))
         })
+    }
+
+    /// Fails where a lab cannot run it.
+    pub fn check_lab(&self) -> Result<(), LabError> {
+        match &self.no_lab {
+            Some(why) => Err(LabError::Input(format!("a lab cannot run {}: {why}", self.name))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -87,10 +153,11 @@ mod tests {
     fn every_adapter_can_be_read_and_an_unknown_one_is_told() {
         assert_eq!(read().unwrap().len(), FILES.len());
         assert!(Adapter::named("gluster-dispersed").is_ok());
-        let error = Adapter::named("lustre").unwrap_err().to_string();
+        let error = Adapter::named("zfs").unwrap_err().to_string();
         assert_eq!(
             error,
-            "no file system is called \"lustre\"; there is gluster-dispersed, gluster-sharded, moosefs"
+            "no file system is called \"zfs\"; there is gluster-dispersed, gluster-replicated, \
+             gluster-sharded, moosefs, lustre, beegfs, ceph"
         );
     }
 
@@ -98,18 +165,62 @@ mod tests {
     fn nobody_is_asked_to_install_an_extra() {
         assert!(Adapter::named("moosefs").unwrap().is_extra);
         let names: Vec<String> = all().unwrap().into_iter().map(|adapter| adapter.name).collect();
-        assert_eq!(names, ["gluster-dispersed", "gluster-sharded"]);
+        assert_eq!(names, ["gluster-dispersed", "gluster-replicated", "gluster-sharded"]);
+    }
+
+    #[test]
+    fn what_a_lab_cannot_run_is_told_with_the_reason() {
+        let error = Adapter::named("lustre").unwrap().check_lab().unwrap_err().to_string();
+        assert!(error.starts_with("a lab cannot run lustre: it needs modules of the kernel"), "{error}");
+        assert!(Adapter::named("gluster-replicated").unwrap().check_lab().is_ok());
+    }
+
+    fn scripts(adapter: &Adapter) -> Vec<String> {
+        let Adapter { start, create, mount, revive, health, stop, .. } = adapter.clone();
+        let Adapter { remount, repair, healed, versions, fsck, .. } = adapter.clone();
+        let optional = [remount, repair, healed, versions].into_iter().flatten();
+        let of_fsck =
+            fsck.into_iter().flat_map(|fsck| [Some(fsck.run), fsck.status, fsck.stop].into_iter().flatten());
+        [start, create, mount, revive, health, stop].into_iter().chain(optional).chain(of_fsck).collect()
     }
 
     #[test]
     fn the_scripts_of_every_adapter_are_sound_for_the_shell() {
         for adapter in read().unwrap() {
-            let Adapter { start, create, mount, revive, health, stop, .. } = &adapter;
-            for script in [start, create, mount, revive, health, stop] {
-                let status = std::process::Command::new("sh").args(["-nc", script]).status().unwrap();
+            for script in scripts(&adapter) {
+                let status = std::process::Command::new("sh").args(["-nc", &script]).status().unwrap();
                 assert!(status.success(), "{}: {script}", adapter.name);
             }
-            assert!(!adapter.daemons.is_empty() && !adapter.logs.is_empty());
+            assert!(adapter.no_lab.is_some() || !adapter.daemons.is_empty());
+            assert!(!adapter.logs.is_empty() && adapter.rules.is_some() && adapter.fsck.is_some());
+        }
+    }
+
+    #[test]
+    fn scripts_use_only_variables_that_they_are_given() {
+        let given = ["FIRST", "OTHERS", "SERVERS", "COUNT", "REDUNDANCY", "ADDRESS", "BRICK", "MOUNTPOINT"];
+        let variable = regex::Regex::new(r"\$\{?([A-Z][A-Z_]*)").unwrap();
+        for adapter in read().unwrap() {
+            for script in scripts(&adapter) {
+                for found in variable.captures_iter(&script) {
+                    let name = &found[1];
+                    // NF is a word of awk.
+                    let is_known = given.contains(&name)
+                        || ["TRUE_PEERS", "NF"].contains(&name)
+                        || adapter.vars.contains_key(name);
+                    assert!(is_known, "{}: {name}", adapter.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_patterns_of_every_check_can_be_read() {
+        for fsck in read().unwrap().into_iter().filter_map(|adapter| adapter.fsck) {
+            let FsckScripts { done_regex, repaired_regex, error_regex, degraded_regex, .. } = fsck;
+            for pattern in [done_regex, repaired_regex, error_regex, degraded_regex].into_iter().flatten() {
+                assert!(regex::Regex::new(&pattern).is_ok(), "{pattern}");
+            }
         }
     }
 }

@@ -59,6 +59,7 @@ pub fn up(file: LabFile, tell: &dyn Fn(Step)) -> Result<Lab, LabError> {
 }
 
 fn check(file: &LabFile, adapter: Option<&Adapter>) -> Result<(), LabError> {
+    adapter.map_or(Ok(()), Adapter::check_lab)?;
     needs::check(adapter.map_or(&[], |adapter| adapter.needs.as_slice()))?;
     if let Some(adapter) = adapter
         && file.servers.count < adapter.least_servers

@@ -46,7 +46,8 @@ const MOUNTS: &str = "
 hostname $NAME
 for folder in $PRIVATE; do mkdir -p $OWN$folder; mount --bind $OWN$folder $folder; done
 mount -t tmpfs -o mode=755 lab /run
-mkdir -p $BRICK $MOUNTPOINT";
+mkdir -p $BRICK $MOUNTPOINT
+touch $MARKER";
 
 /// Lays the switch.
 pub fn lay_switch(keeper: &Process) -> Result<(), LabError> {
@@ -69,6 +70,7 @@ pub fn make_host(lab: &Lab, keeper: &Process, plan: &HostPlan) -> Result<(), Lab
         ("OWN", own),
         ("BRICK", super::BRICK.into()),
         ("MOUNTPOINT", super::MOUNTPOINT.into()),
+        ("MARKER", format!("/run/lab/{}", crate::inject::MARKER)),
     ];
     Place::Network(keeper.number).script(PORT, &variables)?;
     Place::Network(holder.number).script(LINK, &variables)?;

@@ -24,7 +24,12 @@ pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabErr
     keeper.run(&["mkfs.xfs", "-f", "-q", &data])?;
     start_server(lab, keeper, name)?;
     let device = loops::attach(keeper, &lab.disk_file(name))?;
-    mount(lab.host_place(name)?, &format!("/dev/{device}"))?;
+    let host = lab.host_place(name)?;
+    mount(host, &format!("/dev/{device}"))?;
+    // Whatever is in a lab may be hurt. On disk at once: what is only in memory goes with a disk that fails.
+    let marker = format!("{}/{}", super::BRICK, crate::inject::MARKER);
+    host.run(&["touch", &marker])?;
+    host.run(&["sync", "--file-system", &marker])?;
     // A device that is in use goes with its last user.
     loops::detach(&device)
 }
@@ -65,11 +70,13 @@ impl Lab {
     }
 }
 
-/// Whether something can be written, beside the file system's own files.
+/// Whether something can be written, beside the file system's own files. That it is gone again is on disk too, or a
+/// disk that fails later would bring it back.
 const PROBE: &str = "
 echo well > $BRICK/probe
 sync $BRICK/probe
-rm $BRICK/probe";
+rm $BRICK/probe
+sync --file-system $BRICK";
 
 fn mount(place: Place, path: &str) -> Result<(), LabError> {
     place.run(&["mount", "-t", "xfs", "-o", "noatime", path, super::BRICK]).map(drop)

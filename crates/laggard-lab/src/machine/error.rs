@@ -14,6 +14,9 @@ pub enum LabError {
     /// A mistake in what was given.
     #[error("{0}")]
     Input(String),
+    /// Something that could be done and must not be.
+    #[error("refused: {0}")]
+    Refused(String),
     /// A program failed.
     #[error("`{command}` failed: {told}")]
     Program {

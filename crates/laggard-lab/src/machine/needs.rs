@@ -40,6 +40,15 @@ const BASE: [(&str, &str); 12] = [
     ("perl", "perl-base"),
 ];
 
+/// What injecting faults takes, beyond a lab.
+const INJECTING: [(&str, &str); 3] = [("nft", "nftables"), ("pgrep", "procps"), ("cmp", "diffutils")];
+
+/// The programs that injecting faults takes.
+pub fn injecting() -> Vec<Tool> {
+    let tool = |(program, package): (&str, &str)| Tool { program: program.into(), package: package.into() };
+    INJECTING.map(tool).into()
+}
+
 /// All needs, of the lab itself and of these programs.
 pub fn all(tools: &[Tool]) -> Vec<Need> {
     let base = BASE.iter().map(|(program, package)| tool(program, package));

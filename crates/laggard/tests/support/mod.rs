@@ -1,6 +1,8 @@
 //! What the end-to-end tests share: running the program, and finding what may not be there.
 #![allow(dead_code, clippy::unwrap_used, clippy::print_stdout)]
 
+pub mod lab;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -141,7 +141,7 @@ fn doctor() -> Outcome {
     let systems = filesystems::all().map_err(explained)?.into_iter().flat_map(|adapter| adapter.needs);
     let workloads =
         laggard_lab::workloads::all().map_err(explained)?.into_iter().flat_map(|workload| workload.needs);
-    let mut tools: Vec<needs::Tool> = systems.chain(workloads).collect();
+    let mut tools: Vec<needs::Tool> = systems.chain(workloads).chain(needs::injecting()).collect();
     tools.dedup();
     let needs = needs::all(&tools);
     let mut table = output::table(&["need", "there", "how to get it"], &[]);
@@ -250,7 +250,7 @@ fn as_a_shell_would(status: ExitStatus) -> i32 {
 }
 
 /// The lab of that name, or the only one there is.
-fn chosen(name: Option<String>) -> anyhow::Result<String> {
+pub fn chosen(name: Option<String>) -> anyhow::Result<String> {
     let mut names = manifest::names();
     match (name, names.len()) {
         (Some(name), _) if names.contains(&name) => Ok(name),
@@ -263,7 +263,7 @@ fn chosen(name: Option<String>) -> anyhow::Result<String> {
 }
 
 /// What the machine lacks has an exit status of its own.
-fn explained(error: LabError) -> anyhow::Error {
+pub fn explained(error: LabError) -> anyhow::Error {
     match error {
         LabError::Lacking(text) => Lacking(text).into(),
         other => other.into(),

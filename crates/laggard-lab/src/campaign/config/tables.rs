@@ -1,0 +1,175 @@
+//! The file as it is written.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::times::Time;
+use crate::inject::Node;
+use crate::machine::LabError;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    pub campaign: CampaignTable,
+    /// A lab file's name, or what would be in it.
+    pub lab: Option<Spanned<toml::Value>>,
+    pub target: TargetTable,
+    #[serde(default)]
+    pub node: Vec<Node>,
+    pub workload: WorkloadTable,
+    pub check: BTreeMap<String, CheckTable>,
+    #[serde(default)]
+    pub fsck: FsckTable,
+    #[serde(default)]
+    pub fault: Vec<Spanned<toml::Table>>,
+    pub matrix: MatrixTable,
+    #[serde(default)]
+    pub safety: SafetyTable,
+    #[serde(default)]
+    pub timeouts: TimeoutsTable,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CampaignTable {
+    pub name: Spanned<String>,
+    #[serde(default = "one")]
+    pub seed: u64,
+    #[serde(default = "once")]
+    pub repeats: u32,
+    #[serde(default)]
+    pub order: Order,
+    #[serde(default = "runs")]
+    pub out: PathBuf,
+    #[serde(default)]
+    pub stop_on: StopOn,
+    #[serde(default)]
+    pub record: bool,
+    #[serde(default = "ddw")]
+    pub load: String,
+    pub lead: Option<Time>,
+}
+
+/// In which order cells are played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// By chance, in each repeat anew, so that no fault always follows the same other.
+    #[default]
+    Shuffled,
+    /// As in the file.
+    Listed,
+}
+
+/// What ends a campaign early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopOn {
+    /// Something was left behind, or could not be healed.
+    #[default]
+    Dirty,
+    /// That, or a cell that could not be judged.
+    Fail,
+    /// Nothing.
+    Never,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetTable {
+    pub adapter: Spanned<String>,
+    #[serde(default)]
+    pub vars: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadTable {
+    pub age: Option<TaskTable>,
+    pub init: TaskTable,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskTable {
+    pub cmd: Spanned<String>,
+    pub timeout: Time,
+    pub quiet: Option<Time>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckTable {
+    pub cmd: Spanned<String>,
+    pub timeout: Time,
+    pub quiet: Option<Time>,
+    #[serde(default = "yes")]
+    pub fresh_mount: bool,
+    #[serde(default = "yes")]
+    pub drop_caches: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FsckTable {
+    pub delay: Option<Time>,
+    pub timeout: Option<Time>,
+    pub run: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatrixTable {
+    pub nodes: BTreeMap<String, Vec<Spanned<String>>>,
+    pub faults: Vec<Spanned<String>>,
+    #[serde(default = "yes")]
+    pub include_control: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SafetyTable {
+    pub max_faults: Option<usize>,
+    pub max_hold: Option<Time>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeoutsTable {
+    pub term_grace: Option<Time>,
+    pub kill_grace: Option<Time>,
+    pub heal: Option<Time>,
+    pub healthy: Option<Time>,
+    pub mount: Option<Time>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn runs() -> PathBuf {
+    "runs".into()
+}
+
+fn ddw() -> String {
+    "ddw".into()
+}
+
+impl File {
+    /// Reads it.
+    pub fn parse(text: &str) -> Result<File, LabError> {
+        toml::from_str(text).map_err(|error| LabError::Input(error.to_string().trim_end().to_owned()))
+    }
+}

@@ -1,0 +1,38 @@
+//! Lengths of time.
+
+use std::time::Duration;
+
+use laggard_core::model::time::Span;
+use serde::Deserialize;
+
+/// A length of time as a file has it: `10s`, `5m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Time(pub Duration);
+
+impl TryFrom<String> for Time {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Time, String> {
+        let span: Span =
+            text.parse().map_err(|_| format!("{text:?} is no length of time: write it like 10s or 5m"))?;
+        u64::try_from(span.micros())
+            .map(|micros| Time(Duration::from_micros(micros)))
+            .map_err(|_| format!("{text:?}: time does not run backwards"))
+    }
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From the request to end to the kill.
+    pub term_grace: Duration,
+    /// From the kill until something counts as stuck.
+    pub kill_grace: Duration,
+    /// The healing of a fault, and the file system's own repair.
+    pub heal: Duration,
+    /// Until a healed file system is well.
+    pub healthy: Duration,
+    /// To mount.
+    pub mount: Duration,
+}

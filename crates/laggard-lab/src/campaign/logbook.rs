@@ -1,0 +1,225 @@
+//! Takes from every node what its logs have gained in a part of a cell, and nothing else.
+//!
+//! Where each file ends is marked at the edges of the parts. A file that was put aside meanwhile is known by its inode:
+//! the rest of it is taken first, then the new one.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::stat::{Ledger, Phase};
+use super::target::Target;
+use crate::inject::{Node, quoted};
+use crate::machine::LabError;
+
+/// The logs of all nodes, as far as they have been taken.
+#[derive(Debug)]
+pub struct Logbook {
+    folder: PathBuf,
+    index: Ledger,
+    ends: BTreeMap<String, Vec<LogFile>>,
+    kernel: BTreeMap<String, String>,
+}
+
+/// A log, and where it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LogFile {
+    inode: u64,
+    end: u64,
+    path: String,
+}
+
+/// A piece of a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Piece {
+    phase: Phase,
+    node: String,
+    source: String,
+    path: String,
+    inode: u64,
+    start_off: u64,
+    end_off: u64,
+    rotated: bool,
+    error: Option<String>,
+}
+
+const ASKING: Duration = Duration::from_secs(20);
+/// Of one log in one part of a cell.
+const MOST_BYTES: u64 = 64 << 20;
+/// What is asked of the kernel; its own clock does not step.
+const KERNEL: &str = "dmesg --time-format raw 2> /dev/null || dmesg 2> /dev/null || true";
+
+impl Logbook {
+    /// Marks where all logs end now.
+    pub fn open(folder: &Path, target: &Target) -> Result<Logbook, LabError> {
+        std::fs::create_dir_all(folder).map_err(LabError::at(folder))?;
+        let index = Ledger::open(&folder.join("index.jsonl"))?;
+        let mut book =
+            Logbook { folder: folder.to_owned(), index, ends: BTreeMap::new(), kernel: BTreeMap::new() };
+        for node in &target.nodes {
+            book.kernel.insert(node.name.clone(), last_line(&kernel(node)));
+            if target.lab.is_none() {
+                // What a lab has logged so far is its own; of other systems it is history.
+                let ends = list(node, &target.adapter().logs).unwrap_or_default();
+                book.ends.insert(node.name.clone(), ends);
+            }
+        }
+        Ok(book)
+    }
+
+    /// Takes what has been written since the last time, as that of a part of the cell.
+    pub fn take(&mut self, phase: Phase, target: &Target) -> Result<(), LabError> {
+        for node in &target.nodes {
+            let before = self.ends.get(&node.name).cloned().unwrap_or_default();
+            // A node that does not answer has its logs taken later.
+            let Ok(now) = list(node, &target.adapter().logs) else { continue };
+            for (file, start, rotated) in grown(&before, &now) {
+                self.take_piece(phase, node, file, start, rotated)?;
+            }
+            self.ends.insert(node.name.clone(), now);
+            self.take_kernel(phase, node, target)?;
+        }
+        Ok(())
+    }
+
+    fn take_piece(
+        &mut self,
+        phase: Phase,
+        node: &Node,
+        file: &LogFile,
+        start: u64,
+        rotated: bool,
+    ) -> Result<(), LabError> {
+        let length = (file.end - start).min(MOST_BYTES);
+        let script = format!("tail -c +{} {} | head -c {length}", start + 1, quoted(&file.path));
+        let taken = node.run(&script, ASKING).map(|ran| ran.stdout);
+        let source = source(&file.path);
+        let error = taken.as_ref().err().map(ToString::to_string);
+        self.append(phase, &node.name, &source, &taken.unwrap_or_default())?;
+        self.index.add(&Piece {
+            phase,
+            node: node.name.clone(),
+            source,
+            path: file.path.clone(),
+            inode: file.inode,
+            start_off: start,
+            end_off: start + length,
+            rotated,
+            error,
+        })
+    }
+
+    /// The kernel of a lab's host is the machine's: only what it says of the host's own disk is the host's.
+    fn take_kernel(&mut self, phase: Phase, node: &Node, target: &Target) -> Result<(), LabError> {
+        let device = target.lab.as_ref().map(|lab| lab.device(&node.name));
+        let text = if device == Some(None) { String::new() } else { kernel(node) };
+        let last = self.kernel.get(&node.name).cloned().unwrap_or_default();
+        let is_its = |line: &&str| match &device {
+            Some(Some(device)) => line.contains(&format!("{device}:")) || mentions(line, device),
+            _ => true,
+        };
+        let new: String = after(&text, &last).filter(is_its).map(|line| format!("{line}\n")).collect();
+        if !text.is_empty() {
+            self.kernel.insert(node.name.clone(), last_line(&text));
+        }
+        if new.is_empty() { Ok(()) } else { self.append(phase, &node.name, "kmsg", new.as_bytes()) }
+    }
+
+    fn append(&self, phase: Phase, node: &str, source: &str, bytes: &[u8]) -> Result<(), LabError> {
+        use std::io::Write;
+        let folder = self.folder.join(phase.as_str()).join(node);
+        std::fs::create_dir_all(&folder).map_err(LabError::at(&folder))?;
+        let path = folder.join(format!("{source}.log"));
+        let file = std::fs::File::options().create(true).append(true).open(&path);
+        file.and_then(|mut file| file.write_all(bytes)).map_err(LabError::at(&path))
+    }
+}
+
+fn kernel(node: &Node) -> String {
+    let told = node.run(KERNEL, ASKING).map(|ran| ran.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&told).into_owned()
+}
+
+fn last_line(text: &str) -> String {
+    text.lines().next_back().unwrap_or_default().to_owned()
+}
+
+/// The lines after a line; all, where that is gone.
+fn after<'t>(text: &'t str, last: &str) -> impl Iterator<Item = &'t str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.iter().rposition(|line| *line == last && !last.is_empty()).map_or(0, |at| at + 1);
+    lines.into_iter().skip(from)
+}
+
+/// `loop1` is not in `loop12`.
+fn mentions(line: &str, device: &str) -> bool {
+    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == device)
+}
+
+/// All files of these folders, as the node has them.
+fn list(node: &Node, folders: &[String]) -> Result<Vec<LogFile>, LabError> {
+    let folders: Vec<String> = folders.iter().map(|folder| quoted(folder)).collect();
+    let script = format!("find {} -type f -printf '%i %s %p\\n' 2> /dev/null || true", folders.join(" "));
+    let told = node.read(&script, ASKING)?;
+    let of_line = |line: &str| {
+        let mut words = line.splitn(3, ' ');
+        let inode = words.next()?.parse().ok()?;
+        let end = words.next()?.parse().ok()?;
+        Some(LogFile { inode, end, path: words.next()?.to_owned() })
+    };
+    Ok(told.lines().filter_map(of_line).collect())
+}
+
+/// What has grown: the file as it is now, from where on, and whether it was put aside.
+fn grown<'n>(before: &[LogFile], now: &'n [LogFile]) -> Vec<(&'n LogFile, u64, bool)> {
+    let piece = |file: &'n LogFile| {
+        let known = before.iter().find(|old| old.inode == file.inode);
+        // One that is shorter than it was has been emptied.
+        let start = known.map_or(0, |old| if file.end < old.end { 0 } else { old.end });
+        (file, start, known.is_some_and(|old| old.path != file.path))
+    };
+    let mut pieces: Vec<_> = now.iter().map(piece).filter(|(file, start, _)| file.end > *start).collect();
+    pieces.sort_by_key(|(_, _, rotated)| !rotated);
+    pieces
+}
+
+/// `/var/log/glusterfs/bricks/x.log` is `glusterfs-bricks-x`.
+fn source(path: &str) -> String {
+    let path = path.trim_start_matches("/var/log/").trim_start_matches("/var/lib/").trim_start_matches('/');
+    path.trim_end_matches(".log").replace('/', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(inode: u64, end: u64, path: &str) -> LogFile {
+        LogFile { inode, end, path: path.into() }
+    }
+
+    #[test]
+    fn only_what_is_new_is_taken_and_what_was_put_aside_comes_first() {
+        let before = [file(1, 100, "a.log"), file(2, 50, "b.log"), file(4, 9, "d.log")];
+        let now = [file(3, 20, "a.log"), file(1, 130, "a.log.1"), file(2, 50, "b.log"), file(4, 3, "d.log")];
+        let told: Vec<_> =
+            grown(&before, &now).into_iter().map(|(f, from, r)| (f.inode, from, f.end, r)).collect();
+        assert_eq!(told, [(1, 100, 130, true), (3, 0, 20, false), (4, 0, 3, false)]);
+    }
+
+    #[test]
+    fn the_kernels_lines_after_the_last_known_one_are_new() {
+        let text = "[1] a\n[2] b\n[3] c";
+        assert_eq!(after(text, "[2] b").collect::<Vec<_>>(), ["[3] c"]);
+        assert_eq!(after(text, "[0] gone").count(), 3);
+        assert!(mentions("I/O error, dev loop1, sector 3", "loop1"));
+        assert!(!mentions("I/O error, dev loop12, sector 3", "loop1"));
+    }
+
+    #[test]
+    fn a_source_is_named_after_its_path() {
+        assert_eq!(source("/var/log/glusterfs/bricks/x.log"), "glusterfs-bricks-x");
+        assert_eq!(source("/var/lib/mfs/log/mfsmaster.log"), "mfs-log-mfsmaster");
+    }
+}

@@ -1,0 +1,32 @@
+//! Finds out what a file system, its own check and its logs make of faults (PFault, and beyond).
+//! In: a [`Config`]. Out: a folder with a [`CellResult`](result::CellResult) for every cell, and a [`report`] of all.
+//! Always: a cell begins with a system that is well and ends with nothing left; a cell that is over is not played again.
+//!
+//! A campaign is a matrix of [`cells`]: sets of nodes by faults, some times over, and a control without a fault.
+//! [`play`] plays them, [`phases`] is one cell.
+
+pub mod again;
+pub mod cells;
+mod checking;
+pub mod config;
+mod healing;
+mod judge;
+mod logbook;
+mod phases;
+pub mod plan;
+pub mod play;
+mod player;
+mod recording;
+pub mod report;
+pub mod result;
+pub mod schedule;
+mod shrink;
+mod snapshot;
+pub mod stat;
+mod target;
+mod template;
+#[cfg(test)]
+mod testing;
+
+pub use config::Config;
+pub use player::Stage;

@@ -1,0 +1,195 @@
+//! Plays the cells of a campaign, one after the other.
+//! Always: what is in the folder of a cell, with a `result.json`, is whole; a campaign that is played again goes on where
+//! it stopped.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+use serde_json::json;
+
+use super::cells::Cell;
+use super::config::{Config, StopOn};
+use super::phases::{self, Played};
+use super::player::Stage;
+use super::result::{CellResult, Verdict};
+use super::schedule::{self, Schedule};
+use crate::machine::place::Place;
+use crate::machine::{LabError, needs};
+
+/// What shall be played.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Only cells whose names fit.
+    pub cells: Option<Regex>,
+    /// Whether a run that is there is gone on with.
+    pub resume: bool,
+}
+
+/// What is heard of a campaign.
+pub enum News<'a> {
+    /// A cell begins: its number, of how many, and how long all that are left will take, if that is known.
+    Begin(&'a Cell, usize, usize, Option<Duration>),
+    /// It is over.
+    End(&'a CellResult),
+    /// Something to know.
+    Line(&'a str),
+}
+
+/// What became of a campaign.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Cells that were there.
+    pub before: usize,
+    /// Cells that were played now.
+    pub now: usize,
+    /// Cells of which nothing can be said, or that left something behind.
+    pub failed: usize,
+    /// Whether it ended early.
+    pub is_cut_short: bool,
+}
+
+/// The folder of a run.
+pub fn folder(config: &Config) -> PathBuf {
+    config.out.join(format!("{}-{}", config.name, config.seed))
+}
+
+/// The folder of a cell.
+pub fn cell_folder(run: &Path, cell: &Cell) -> PathBuf {
+    run.join("cell").join(cell.name())
+}
+
+/// The result of a cell that is over.
+pub fn read(folder: &Path) -> Option<CellResult> {
+    let text = std::fs::read_to_string(folder.join("result.json")).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Plays what has not been played yet.
+pub fn play_all(
+    config: &Config,
+    wanted: &Wanted,
+    is_over: &dyn Fn() -> bool,
+    hear: &dyn Fn(News),
+) -> Result<Sum, LabError> {
+    let run = prepare(config, wanted)?;
+    let warm = config.warm_checks().join(", ");
+    if !warm.is_empty() {
+        hear(News::Line(&warm_warning(&warm)));
+    }
+    let cells: Vec<Cell> =
+        Schedule::of(config).cells.into_iter().filter(|cell| wanted.fits(&cell.name())).collect();
+    let (done, left): (Vec<&Cell>, Vec<&Cell>) =
+        cells.iter().partition(|cell| read(&cell_folder(&run, cell)).is_some());
+    let mut sum = Sum { before: done.len(), ..Sum::default() };
+    if let (Some(_), false) = (&config.lab, left.is_empty()) {
+        // No cell can be better than the machine.
+        needs::check(&config.adapter.needs)?;
+    }
+    let begin = Instant::now();
+    let stage = Stage { config, is_over, tell: &|line| hear(News::Line(line)) };
+    for (number, cell) in left.iter().enumerate() {
+        let each = (number > 0).then(|| begin.elapsed() / u32::try_from(number).unwrap_or(1));
+        let remaining = each.map(|each| each * u32::try_from(left.len() - number).unwrap_or(1));
+        hear(News::Begin(cell, done.len() + number + 1, cells.len(), remaining));
+        let folder = cell_folder(&run, cell);
+        clear(&folder)?;
+        let Played::Whole(result) = phases::play(stage, cell, &folder)? else {
+            sum.is_cut_short = true;
+            return Ok(sum);
+        };
+        sum.now += 1;
+        hear(News::End(&result));
+        let verdict = result.verdict();
+        sum.failed += usize::from(matches!(verdict, Verdict::InfraFail | Verdict::Dirty));
+        if is_enough(config.stop_on, verdict) {
+            sum.is_cut_short = true;
+            return Ok(sum);
+        }
+    }
+    Ok(sum)
+}
+
+/// What must be said of checks that may be answered from memory.
+pub fn warm_warning(checks: &str) -> String {
+    format!(
+        "check.{checks}: an ok may come from caches and is not to be trusted: set fresh_mount = true and drop_caches = true"
+    )
+}
+
+impl Wanted {
+    fn fits(&self, name: &str) -> bool {
+        self.cells.as_ref().is_none_or(|pattern| pattern.is_match(name))
+    }
+}
+
+fn is_enough(stop_on: StopOn, verdict: Verdict) -> bool {
+    match stop_on {
+        StopOn::Never => false,
+        StopOn::Dirty => verdict == Verdict::Dirty,
+        StopOn::Fail => matches!(verdict, Verdict::Dirty | Verdict::InfraFail),
+    }
+}
+
+/// Makes the folder of a run, or finds it as it was.
+fn prepare(config: &Config, wanted: &Wanted) -> Result<PathBuf, LabError> {
+    let out = std::path::absolute(&config.out).map_err(LabError::at(&config.out))?;
+    let run = out.join(format!("{}-{}", config.name, config.seed));
+    if run.starts_with("/run") {
+        return Err(LabError::Input(format!(
+            "{}: hosts have a /run of their own: choose another `out`",
+            run.display()
+        )));
+    }
+    let path = run.join("campaign.toml");
+    match std::fs::read_to_string(&path) {
+        Ok(text) if !wanted.resume => {
+            let _ = text;
+            return Err(LabError::Input(format!(
+                "{} is there already: --resume goes on with it, another seed or `out` makes another",
+                run.display()
+            )));
+        }
+        Ok(text) if text != config.text => {
+            return Err(LabError::Input(format!(
+                "{}: the campaign was another one when this run began: choose another `out`",
+                path.display()
+            )));
+        }
+        Ok(_) => {}
+        Err(_) => {
+            std::fs::create_dir_all(&run).map_err(LabError::at(&run))?;
+            std::fs::write(&path, &config.text).map_err(LabError::at(&path))?;
+        }
+    }
+    schedule::write(&run.join("schedule.json"), &Schedule::of(config))?;
+    schedule::write(&run.join("fingerprint.json"), &fingerprint(config))?;
+    Ok(run)
+}
+
+fn fingerprint(config: &Config) -> serde_json::Value {
+    let kernel = Place::Here.run(&["uname", "-sr"]).unwrap_or_default();
+    json!({
+        "kernel": kernel.trim(),
+        "booted_us": booted_us(),
+        "adapter": config.adapter.name,
+        "adapter_sum": schedule::sum(&format!("{:?}", config.adapter)),
+        "config_sum": schedule::sum(&config.text),
+        "laggard": env!("CARGO_PKG_VERSION"),
+    })
+}
+
+/// When the machine was started, for messages of the kernel that count from then.
+fn booted_us() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let seconds = text.lines().find_map(|line| line.strip_prefix("btime "))?;
+    seconds.trim().parse::<u64>().ok().map(|seconds| seconds * 1_000_000)
+}
+
+/// What is left of a cell that was cut short.
+fn clear(folder: &Path) -> Result<(), LabError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LabError::at(folder)(error)),
+        _ => Ok(()),
+    }
+}

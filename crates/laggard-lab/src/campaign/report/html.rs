@@ -1,0 +1,48 @@
+//! The report as one page, in the style of diagnoses.
+
+use laggard_core::report::html::document;
+use maud::{Markup, html};
+
+use super::markdown::scope;
+use super::{Report, Table, tables};
+
+/// The report as a page that needs nothing else.
+pub fn page(report: &Report) -> String {
+    let headline = report.headline();
+    let mood = if report.rows.iter().any(|row| row.silent > 0) { "bad" } else { "good" };
+    let body = html! {
+        header {
+            p.brand { "laggard" span { "campaign" } }
+            h1 class=(mood) { (headline) }
+            p.scope { (scope(report)) }
+        }
+        main {
+            @if !report.warnings.is_empty() {
+                section #warnings {
+                    @for warning in &report.warnings { div.warning { p { (warning) } } }
+                }
+            }
+            @for table in tables(report) { (section(&table)) }
+        }
+        footer { p { "Schema of the JSON form: " (report.schema) "." } }
+    };
+    document(&headline, &body)
+}
+
+fn section(table: &Table) -> Markup {
+    html! {
+        section {
+            h2 { (table.title) }
+            p.quiet { (table.note) }
+            // Words are broken between letters elsewhere, for long names; here they are short.
+            table style="overflow-wrap: normal" {
+                thead { tr { @for heading in &table.headings { th { (heading) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr { @for cell in row { td class=[cell.is_bad.then_some("bad")] { (cell.text) } } }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The report as Markdown.
+
+use std::fmt::Write;
+
+use super::{Report, Table, tables};
+
+/// The report as Markdown.
+pub fn markdown(report: &Report) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "# {}\n", report.headline());
+    let _ = writeln!(text, "{}\n", scope(report));
+    for warning in &report.warnings {
+        let _ = writeln!(text, "> **Warning**: {warning}\n");
+    }
+    for table in tables(report) {
+        write(&mut text, &table);
+    }
+    text
+}
+
+/// What was looked at, in a line.
+pub fn scope(report: &Report) -> String {
+    format!(
+        "{} of {} cells, seed {}, {} ({}), {}.",
+        report.played,
+        report.planned,
+        report.seed,
+        report.adapter,
+        report.versions.join(", "),
+        report.kernel
+    )
+}
+
+fn write(text: &mut String, table: &Table) {
+    let _ = writeln!(text, "## {}\n\n{}\n", table.title, table.note);
+    let _ = writeln!(text, "| {} |", table.headings.join(" | "));
+    let _ = writeln!(text, "|{}", " --- |".repeat(table.headings.len()));
+    for row in &table.rows {
+        let cells: Vec<String> = row
+            .iter()
+            .map(|cell| {
+                let plain = cell.text.replace('|', "\\|");
+                if cell.is_bad { format!("**{plain}**") } else { plain }
+            })
+            .collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text.push('\n');
+}

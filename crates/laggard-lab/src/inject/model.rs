@@ -1,0 +1,289 @@
+//! What can go wrong, by name and parameters.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::faults::Fault;
+use crate::machine::LabError;
+
+/// A fault, not yet of any node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Model {
+    /// The disk below a brick fails.
+    DevFail {
+        /// By which way.
+        mechanism: Mechanism,
+    },
+    /// What is on a brick is not what was written.
+    Inconsist {
+        /// What is changed.
+        how: How,
+        /// Of a hundred files, how many are lost.
+        delete_pct: u32,
+        /// Of a hundred files, how many have other bytes.
+        corrupt_pct: u32,
+        /// At most so many bytes of each.
+        corrupt_max_bytes: u64,
+        /// Whether the disk's own file system is checked afterwards, so that only the one above is inconsistent.
+        local_fsck: bool,
+    },
+    /// Nodes do not reach each other.
+    Partition {
+        /// Who does not reach whom.
+        mode: Mode,
+        /// Which packets of a one-way partition are lost.
+        lost: Side,
+        /// Names or roles of those who are not reached; none: all.
+        peers: Vec<String>,
+    },
+    /// A fault of the lab: something is slow, not broken.
+    Slow {
+        /// Its name.
+        fault: String,
+    },
+    /// A brick has no room.
+    Full {
+        /// Bytes that are left.
+        leave: u64,
+    },
+    /// Daemons are killed.
+    Kill {
+        /// Their programs; none: all daemons of the lab's file system.
+        processes: Vec<String>,
+        /// What starts them again; none: what the node or the lab says.
+        restart: Option<String>,
+    },
+    /// Daemons stand still.
+    Pause {
+        /// Their programs; none: all daemons of the lab's file system.
+        processes: Vec<String>,
+    },
+}
+
+/// How a disk fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mechanism {
+    /// The first that the node has.
+    Auto,
+    /// The virtual disk of a lab's host answers every request with an error.
+    Disk,
+    /// The disk's file system is told to shut itself down, without a last write to its log.
+    FsShutdown,
+}
+
+/// How a brick becomes inconsistent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// Files are lost or changed.
+    Files,
+}
+
+/// Who does not reach whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Each target reaches nobody.
+    Isolate,
+    /// The targets reach each other, and nobody else.
+    Split,
+    /// Packets of one direction are lost, between each target and all others.
+    OneWay,
+}
+
+/// Which packets of a one-way partition are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Those that come in.
+    In,
+    /// Those that go out.
+    Out,
+}
+
+/// What there is, for lists: name, parameters with their defaults, and what it does.
+pub const MODELS: [(&str, &str, &str); 6] = [
+    ("dev-fail", "mechanism=auto|disk|fs-shutdown|brick-kill|pause", "the disk below a brick fails"),
+    (
+        "inconsist",
+        "how=files delete_pct=10 corrupt_pct=10 corrupt_max_bytes=200 local_fsck=false",
+        "files of a brick are lost or have other bytes",
+    ),
+    ("partition", "mode=isolate|split|one-way lost=in|out peers=NAME,ROLE,...", "packets are lost"),
+    ("full", "leave=16M", "a brick has no room"),
+    ("kill", "process=NAME,... restart=SCRIPT", "daemons are killed"),
+    ("pause", "process=NAME,...", "daemons stand still"),
+];
+
+/// The paper's shares and bytes (PFault, section 4.2).
+const PERCENT: u32 = 10;
+const MOST_BYTES: u64 = 200;
+const LEAVE: u64 = 16 << 20;
+
+impl Model {
+    /// The model of that name, with parameters; each fault of the lab is one too.
+    pub fn parse(name: &str, parameters: &BTreeMap<String, String>) -> Result<Model, LabError> {
+        let mut given = Given { model: name, left: parameters.clone() };
+        let model = given.model()?;
+        match given.left.keys().next() {
+            None => Ok(model),
+            Some(key) => Err(LabError::Input(format!("{name} has no parameter {key:?}: {}", known(name)))),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Model::DevFail { .. } => "dev-fail",
+            Model::Inconsist { .. } => "inconsist",
+            Model::Partition { .. } => "partition",
+            Model::Slow { fault } => fault,
+            Model::Full { .. } => "full",
+            Model::Kill { .. } => "kill",
+            Model::Pause { .. } => "pause",
+        }
+    }
+}
+
+fn known(name: &str) -> String {
+    let found = MODELS.iter().find(|(model, ..)| *model == name);
+    found.map_or_else(|| "it has none".into(), |(_, parameters, _)| format!("it has {parameters}"))
+}
+
+/// Parameters that nobody has asked for yet.
+struct Given<'a> {
+    model: &'a str,
+    left: BTreeMap<String, String>,
+}
+
+impl Given<'_> {
+    fn model(&mut self) -> Result<Model, LabError> {
+        Ok(match self.model {
+            "dev-fail" => self.dev_fail()?,
+            "inconsist" => Model::Inconsist {
+                how: self.word("how", "files")?,
+                delete_pct: self.percent("delete_pct")?,
+                corrupt_pct: self.percent("corrupt_pct")?,
+                corrupt_max_bytes: self.size("corrupt_max_bytes", MOST_BYTES)?.clamp(1, 4096),
+                local_fsck: self.word("local_fsck", "false").and_then(|word: String| self.truth(&word))?,
+            },
+            "partition" => Model::Partition {
+                mode: self.word("mode", "isolate")?,
+                lost: self.word("lost", "in")?,
+                peers: self.list("peers"),
+            },
+            "slow-dev" => Model::Slow { fault: Fault::DiskBusy.as_str().into() },
+            "slow-net" => Model::Slow { fault: Fault::SlowLink.as_str().into() },
+            "full" => Model::Full { leave: self.size("leave", LEAVE)? },
+            "kill" => self.kill(),
+            "pause" => Model::Pause { processes: self.list("process") },
+            name => Model::Slow { fault: lab_fault(name)?.as_str().into() },
+        })
+    }
+
+    fn dev_fail(&mut self) -> Result<Model, LabError> {
+        match self.left.get("mechanism").map(String::as_str) {
+            Some("brick-kill") => {
+                self.left.remove("mechanism");
+                Ok(self.kill())
+            }
+            Some("pause") => {
+                self.left.remove("mechanism");
+                Ok(Model::Pause { processes: self.list("process") })
+            }
+            _ => Ok(Model::DevFail { mechanism: self.word("mechanism", "auto")? }),
+        }
+    }
+
+    fn kill(&mut self) -> Model {
+        Model::Kill { processes: self.list("process"), restart: self.left.remove("restart") }
+    }
+
+    /// One of the words that a type knows.
+    fn word<T: serde::de::DeserializeOwned>(&mut self, key: &str, default: &str) -> Result<T, LabError> {
+        let word = self.left.remove(key).unwrap_or_else(|| default.to_owned());
+        serde_json::from_value(serde_json::Value::String(word)).map_err(|error| self.wrong(key, error))
+    }
+
+    fn truth(&self, word: &str) -> Result<bool, LabError> {
+        word.parse().map_err(|error| self.wrong("local_fsck", error))
+    }
+
+    fn percent(&mut self, key: &str) -> Result<u32, LabError> {
+        let Some(word) = self.left.remove(key) else { return Ok(PERCENT) };
+        match word.parse() {
+            Ok(percent) if percent <= 100 => Ok(percent),
+            _ => Err(self.wrong(key, format!("{word:?} is not a whole number up to 100"))),
+        }
+    }
+
+    fn size(&mut self, key: &str, default: u64) -> Result<u64, LabError> {
+        let Some(word) = self.left.remove(key) else { return Ok(default) };
+        let (number, shift) = match word.strip_suffix(['k', 'K', 'm', 'M', 'g', 'G']) {
+            Some(number) if word.ends_with(['k', 'K']) => (number, 10),
+            Some(number) if word.ends_with(['m', 'M']) => (number, 20),
+            Some(number) => (number, 30),
+            None => (word.as_str(), 0),
+        };
+        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+        bytes.ok_or_else(|| self.wrong(key, format!("{word:?} is no size: write it like 4096, 64K or 16M")))
+    }
+
+    fn list(&mut self, key: &str) -> Vec<String> {
+        let words = self.left.remove(key).unwrap_or_default();
+        words.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn wrong(&self, key: &str, why: impl std::fmt::Display) -> LabError {
+        LabError::Input(format!("{}, parameter {key}: {why}", self.model))
+    }
+}
+
+fn lab_fault(name: &str) -> Result<Fault, LabError> {
+    Fault::named(name).map_err(|_| {
+        let own = MODELS.map(|(model, ..)| model).join(", ");
+        let faults = Fault::ALL.map(Fault::as_str).join(", ");
+        LabError::Input(format!(
+            "no fault is called {name:?}; there are {own}, slow-dev, slow-net, and those of the lab: {faults}"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(name: &str, parameters: &[(&str, &str)]) -> Result<Model, String> {
+        let parameters = parameters.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        Model::parse(name, &parameters).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_model_has_the_papers_numbers_unless_others_are_given() {
+        let Ok(Model::Inconsist { delete_pct, corrupt_max_bytes, .. }) =
+            parse("inconsist", &[("delete_pct", "5")])
+        else {
+            panic!("no model");
+        };
+        assert_eq!((delete_pct, corrupt_max_bytes), (5, 200));
+        assert_eq!(parse("full", &[("leave", "64K")]), Ok(Model::Full { leave: 65536 }));
+        assert_eq!(parse("dev-fail", &[("mechanism", "brick-kill")]), parse("kill", &[]));
+        assert_eq!(parse("slow-dev", &[]), parse("disk-busy", &[]));
+    }
+
+    #[test]
+    fn what_is_not_known_is_told_with_what_is() {
+        let told = |name, parameters: &[(&str, &str)]| parse(name, parameters).unwrap_err();
+        assert!(told("fire", &[]).contains("there are dev-fail, inconsist,"));
+        assert!(told("partition", &[("mod", "x")]).contains("no parameter \"mod\": it has mode=isolate|"));
+        assert!(
+            told("partition", &[("mode", "x")]).starts_with("partition, parameter mode: unknown variant")
+        );
+        assert!(told("inconsist", &[("delete_pct", "101")]).contains("up to 100"));
+        assert!(told("full", &[("leave", "x")]).contains("is no size"));
+        assert!(told("disk-busy", &[("x", "1")]).ends_with("it has none"));
+    }
+}

@@ -1,0 +1,48 @@
+//! The models, a file each: what happens on one node, what undoes it, and how both are seen.
+//! In: a model and a node. Out: a [`Part`]. Always: an undo may run twice, and where nothing was applied.
+
+mod daemons;
+mod device;
+mod files;
+mod full;
+mod partition;
+mod slow;
+
+use super::deed::Part;
+use super::model::Model;
+use super::node::Node;
+use crate::machine::LabError;
+
+/// At whom a deed is aimed.
+pub struct Aim<'a> {
+    /// The deed's name.
+    pub id: &'a str,
+    /// All who are hurt.
+    pub targets: &'a [Node],
+    /// All that there are.
+    pub all: &'a [Node],
+    /// Where choices come from.
+    pub seed: u64,
+    /// How long it may stand.
+    pub ttl_seconds: u64,
+}
+
+/// What happens on one node.
+pub fn part(model: &Model, node: &Node, aim: &Aim) -> Result<Part, LabError> {
+    match model {
+        Model::DevFail { mechanism } => device::part(*mechanism, node),
+        Model::Inconsist { delete_pct, corrupt_pct, corrupt_max_bytes, .. } => {
+            let shares = files::Shares {
+                delete_pct: *delete_pct,
+                corrupt_pct: *corrupt_pct,
+                most_bytes: *corrupt_max_bytes,
+            };
+            files::part(shares, node, aim)
+        }
+        Model::Partition { mode, lost, peers } => partition::part(*mode, *lost, peers, node, aim),
+        Model::Slow { fault } => slow::part(fault, node),
+        Model::Full { leave } => full::part(*leave, node, aim),
+        Model::Kill { processes, restart } => daemons::kill(processes, restart.as_deref(), node),
+        Model::Pause { processes } => daemons::pause(processes, node),
+    }
+}

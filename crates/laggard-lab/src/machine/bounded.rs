@@ -1,0 +1,302 @@
+//! Programs that may hang: each has its time, and is ended when it is over.
+//!
+//! A program hangs that has not ended in its time, or that has neither said anything nor moved a byte for as long as
+//! it may be quiet. It runs in a process group of its own, which is asked to end, then killed. What is still there after
+//! that waits in the kernel, and nothing ends it: what it waits for is written down.
+
+use std::fs::File;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+use super::LabError;
+
+/// How long a program may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// In all.
+    pub longest: Duration,
+    /// Without a sign of life; none: as long as in all.
+    pub quiet: Option<Duration>,
+    /// From the request to end to the kill.
+    pub term_grace: Duration,
+    /// From the kill until it counts as stuck.
+    pub kill_grace: Duration,
+}
+
+/// How a program did not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hang {
+    /// It could be killed.
+    Killed,
+    /// It could not.
+    Stuck,
+}
+
+/// How a program ended, or did not.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// Its exit status.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it hung.
+    pub hang: Option<Hang>,
+    /// Whether the caller wanted it to end.
+    pub is_interrupted: bool,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Where a program's words go, and what it waits for if it gets stuck.
+#[derive(Clone, Debug)]
+pub struct Files {
+    /// Standard output.
+    pub stdout: PathBuf,
+    /// Standard error.
+    pub stderr: PathBuf,
+    /// What the kernel says of processes that cannot be killed.
+    pub evidence: PathBuf,
+}
+
+/// How often a program is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// To look for signs of life reads all of /proc.
+const LOOK_FOR_LIFE: Duration = Duration::from_millis(500);
+/// What `/proc/PID` tells of one that waits.
+const TELLING: [&str; 5] = ["status", "wchan", "syscall", "stack", "cmdline"];
+
+/// Runs a program to its end, or until it hangs. `free` is asked to let go of one that is stuck, before it is given up;
+/// `is_over` ends it early.
+pub fn run(
+    mut command: Command,
+    bounds: &Bounds,
+    files: &Files,
+    free: &dyn Fn(),
+    is_over: &dyn Fn() -> bool,
+) -> Result<Ended, LabError> {
+    let open = |path: &Path| File::create(path).map_err(LabError::at(path));
+    let name = command.get_program().to_string_lossy().into_owned();
+    // Files, not pipes: whoever is left of the group may keep them open.
+    command.stdout(open(&files.stdout)?).stderr(open(&files.stderr)?).process_group(0);
+    let begin = Instant::now();
+    let told = |error: std::io::Error| LabError::Program { command: name.clone(), told: error.to_string() };
+    let child = command.spawn().map_err(told)?;
+    let mut running = Running { child, begin, life: Life::default(), moved: begin, looked: begin };
+    let (status, is_interrupted) = running.watch(bounds, files, is_over);
+    if let Some(status) = status {
+        return Ok(ended(begin, Some(status), None, false));
+    }
+    let status = running.end(bounds, files, free);
+    let hang = if status.is_some() { Hang::Killed } else { Hang::Stuck };
+    Ok(ended(begin, status, (!is_interrupted).then_some(hang), is_interrupted))
+}
+
+fn ended(begin: Instant, status: Option<ExitStatus>, hang: Option<Hang>, is_interrupted: bool) -> Ended {
+    Ended {
+        code: status.and_then(|status| status.code()),
+        signal: status.and_then(|status| status.signal()),
+        hang,
+        is_interrupted,
+        took: begin.elapsed(),
+    }
+}
+
+/// Signs of life: bytes that were said, and that were moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Life {
+    said: u64,
+    moved: u64,
+}
+
+struct Running {
+    child: Child,
+    begin: Instant,
+    life: Life,
+    moved: Instant,
+    looked: Instant,
+}
+
+impl Running {
+    /// Waits until the program ends; none if it hangs, or if the caller wants it to end.
+    fn watch(
+        &mut self,
+        bounds: &Bounds,
+        files: &Files,
+        is_over: &dyn Fn() -> bool,
+    ) -> (Option<ExitStatus>, bool) {
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return (Some(status), false),
+                _ if is_over() => return (None, true),
+                _ if self.begin.elapsed() >= bounds.longest || self.is_quiet(bounds, files) => {
+                    return (None, false);
+                }
+                _ => std::thread::sleep(LOOK),
+            }
+        }
+    }
+
+    fn is_quiet(&mut self, bounds: &Bounds, files: &Files) -> bool {
+        let Some(quiet) = bounds.quiet else { return false };
+        if self.looked.elapsed() >= LOOK_FOR_LIFE {
+            self.looked = Instant::now();
+            let life = Life { said: said(files), moved: moved(self.child.id()) };
+            if life != self.life {
+                (self.life, self.moved) = (life, self.looked);
+            }
+        }
+        self.moved.elapsed() >= quiet
+    }
+
+    /// Ends the group; none if that cannot be done.
+    fn end(&mut self, bounds: &Bounds, files: &Files, free: &dyn Fn()) -> Option<ExitStatus> {
+        for (signal, grace) in [(Signal::TERM, bounds.term_grace), (Signal::KILL, bounds.kill_grace)] {
+            self.send(signal);
+            if let Some(status) = self.wait(grace) {
+                return Some(status);
+            }
+        }
+        // It is evidence only while it lasts.
+        let _ = std::fs::write(&files.evidence, evidence(self.child.id()));
+        free();
+        self.wait(bounds.kill_grace)
+    }
+
+    fn send(&self, signal: Signal) {
+        let leader = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(leader) = leader {
+            // One that is gone is what is wanted.
+            let _ = rustix::process::kill_process_group(leader, signal);
+        }
+    }
+
+    /// Waits for the first process, and for all others of its group.
+    fn wait(&mut self, grace: Duration) -> Option<ExitStatus> {
+        let begin = Instant::now();
+        loop {
+            if let Ok(Some(status)) = self.child.try_wait()
+                && group(self.child.id()).is_empty()
+            {
+                return Some(status);
+            }
+            if begin.elapsed() >= grace {
+                return None;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+fn said(files: &Files) -> u64 {
+    [&files.stdout, &files.stderr].iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum()
+}
+
+/// What the processes of a group have read and written.
+fn moved(leader: u32) -> u64 {
+    let of = |process: u32| {
+        let text = std::fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
+        let figures = text.lines().filter(|line| line.starts_with("rchar:") || line.starts_with("wchar:"));
+        figures.filter_map(|line| line.split_once(": ")?.1.trim().parse::<u64>().ok()).sum::<u64>()
+    };
+    group(leader).into_iter().map(of).sum()
+}
+
+/// The processes of a group that live, or wait in the kernel.
+fn group(leader: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_member = |process: &u32| {
+        let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        // The name, in brackets, may hold anything.
+        let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+        let mut fields = rest.split_whitespace();
+        let is_alive = fields.next().is_some_and(|state| state != "Z" && state != "X");
+        is_alive && fields.nth(1).and_then(|group| group.parse().ok()) == Some(leader)
+    };
+    numbers.filter(is_member).collect()
+}
+
+fn evidence(leader: u32) -> String {
+    let mut text = String::new();
+    for process in group(leader) {
+        for name in TELLING {
+            let told = std::fs::read(format!("/proc/{process}/{name}"));
+            let told = told.map_or_else(
+                |error| error.to_string(),
+                |bytes| String::from_utf8_lossy(&bytes).replace('\0', " "),
+            );
+            text += &format!("== {process} {name}\n{told}\n");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds(longest_ms: u64, quiet_ms: Option<u64>) -> Bounds {
+        Bounds {
+            longest: Duration::from_millis(longest_ms),
+            quiet: quiet_ms.map(Duration::from_millis),
+            term_grace: Duration::from_millis(300),
+            kill_grace: Duration::from_secs(5),
+        }
+    }
+
+    fn run_sh(script: &str, bounds: Bounds) -> (Ended, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let files = Files { stdout: file("out"), stderr: file("err"), evidence: file("stuck") };
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let ended = run(command, &bounds, &files, &|| {}, &|| false).unwrap();
+        (ended, std::fs::read_to_string(&files.stdout).unwrap())
+    }
+
+    #[test]
+    fn a_program_that_ends_is_left_alone() {
+        let (ended, said) = run_sh("echo well; exit 3", bounds(10_000, None));
+        assert_eq!((ended.code, ended.hang, said.as_str()), (Some(3), None, "well\n"));
+    }
+
+    #[test]
+    fn one_that_sleeps_for_ever_is_asked_to_end() {
+        let (ended, _) = run_sh("sleep inf", bounds(200, None));
+        assert_eq!((ended.hang, ended.signal), (Some(Hang::Killed), Some(15)));
+        assert!(ended.took < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn one_that_does_not_want_to_end_is_killed_with_all_that_it_started() {
+        let mark = format!("31{}", std::process::id());
+        let (ended, _) =
+            run_sh(&format!("trap '' TERM; sleep {mark} & sleep {mark}; sleep 1"), bounds(200, None));
+        assert_eq!((ended.hang, ended.signal), (Some(Hang::Killed), Some(9)));
+        assert!(super::super::processes::marked(&mark).is_empty());
+    }
+
+    #[test]
+    fn one_that_is_quiet_hangs_and_one_that_talks_does_not() {
+        let (ended, _) = run_sh("sleep 30", bounds(60_000, Some(700)));
+        assert!(ended.hang.is_some() && ended.took < Duration::from_secs(10));
+        let talk = "for n in 1 2 3 4 5 6; do echo $n; sleep 0.3; done";
+        let (ended, _) = run_sh(talk, bounds(60_000, Some(1500)));
+        assert_eq!((ended.code, ended.hang), (Some(0), None));
+    }
+
+    #[test]
+    fn the_caller_may_end_it_and_that_is_no_hang() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let files = Files { stdout: file("out"), stderr: file("err"), evidence: file("stuck") };
+        let mut command = Command::new("sleep");
+        command.arg("60");
+        let ended = run(command, &bounds(60_000, None), &files, &|| {}, &|| true).unwrap();
+        assert_eq!((ended.hang, ended.is_interrupted), (None, true));
+    }
+}

@@ -1,0 +1,94 @@
+//! `laggard campaign`: what a file system, its own check and its logs make of faults.
+
+mod again;
+mod report;
+mod run;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use laggard_lab::campaign::Config;
+use laggard_lab::campaign::plan::Plan;
+use laggard_lab::machine::LabError;
+
+use crate::failure::{Done, Lacking, Outcome};
+use crate::output;
+
+/// Find out what a file system and its own check make of faults.
+///
+/// Each cell of a matrix (nodes by faults, and a control without a fault) begins with a system that is well: files are
+/// written, a fault is brought on some nodes, the file system checks itself, all files are checked by us, the fault is
+/// taken away. The report says what was survived, what was told, and what went wrong in silence.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard campaign plan c.toml                    what would be done, and to whom (docs/campaign.md)
+  laggard campaign run c.toml --cell control      play one cell
+  laggard campaign run c.toml --resume            play all that are left
+  laggard campaign report runs/c-42 --html > c.html
+  laggard campaign report runs/c-42 --diff runs/c-41
+  laggard campaign replay runs/c-42/cell/a-DevFail/ONE/1
+  laggard campaign shrink runs/c-42/cell/a-DevFail/ALL/1")]
+pub struct Campaign {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show the cells, the commands and what could be hurt; do nothing.
+    Plan {
+        /// The campaign file.
+        file: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Play the cells; goes on where it stopped with --resume.
+    Run(run::Run),
+    /// Tell what a run has found: the matrix, whether the file system's own check is honest, what logs are worth.
+    Report(report::ReportCommand),
+    /// Play a cell again, with the same choices, and compare.
+    Replay {
+        /// The folder of a cell, or the schedule.json in it.
+        cell: PathBuf,
+    },
+    /// Find the fewest of a cell's nodes that bring the same verdict about.
+    Shrink {
+        /// The folder of a cell, or the schedule.json in it.
+        cell: PathBuf,
+    },
+}
+
+impl Campaign {
+    pub fn run(self) -> Outcome {
+        match self.command {
+            Command::Plan { file, json } => plan(&file, json),
+            Command::Run(run) => run.run(),
+            Command::Report(report) => report.run(),
+            Command::Replay { cell } => again::replay(&cell),
+            Command::Shrink { cell } => again::shrink(&cell),
+        }
+    }
+}
+
+fn plan(file: &std::path::Path, json: bool) -> Outcome {
+    use std::io::Write;
+    let plan = Plan::of(&Config::read(file).map_err(explained)?);
+    if json {
+        output::json(&plan)?;
+        return Ok(Done::Well);
+    }
+    let mut out = output::stdout();
+    write!(out, "{}", plan.text())?;
+    out.flush()?;
+    Ok(Done::Well)
+}
+
+/// What the machine lacks has an exit status of its own.
+fn explained(error: LabError) -> anyhow::Error {
+    match error {
+        LabError::Lacking(text) => Lacking(text).into(),
+        other => other.into(),
+    }
+}

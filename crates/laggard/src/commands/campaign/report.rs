@@ -1,0 +1,73 @@
+//! `laggard campaign report`: what a run has found.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use laggard_lab::campaign::report::{self, Report, Run, Table};
+
+use super::explained;
+use crate::failure::{Done, Outcome, tell};
+use crate::output;
+
+#[derive(Args)]
+pub struct ReportCommand {
+    /// The folder of a run.
+    run: PathBuf,
+    /// An earlier run to compare with.
+    #[arg(long, value_name = "RUN")]
+    diff: Option<PathBuf>,
+    /// As JSON.
+    #[arg(long, conflicts_with_all = ["md", "html"])]
+    json: bool,
+    /// As Markdown.
+    #[arg(long, conflicts_with = "html")]
+    md: bool,
+    /// As one page of HTML.
+    #[arg(long)]
+    html: bool,
+}
+
+impl ReportCommand {
+    pub fn run(self) -> Outcome {
+        let of = |folder: &PathBuf| Run::read(folder).and_then(|run| Report::of(&run)).map_err(explained);
+        let report = of(&self.run)?;
+        let before = self.diff.as_ref().map(of).transpose()?;
+        let mut out = output::stdout();
+        match (&before, self.json, self.md, self.html) {
+            (Some(before), true, ..) => output::json(&report::diff(before, &report))?,
+            (None, true, ..) => output::json(&report)?,
+            (_, _, true, _) => write!(out, "{}", report::markdown(&report))?,
+            (_, _, _, true) => write!(out, "{}", report::page(&report))?,
+            _ => text(&report)?,
+        }
+        out.flush()?;
+        if let (Some(before), false) = (&before, self.json) {
+            print(&report::diff_table(&report::diff(before, &report), before, &report))?;
+        }
+        Ok(Done::Well)
+    }
+}
+
+fn text(report: &Report) -> anyhow::Result<()> {
+    writeln!(output::stdout(), "{}\n", report.headline())?;
+    for table in report::tables(report) {
+        print(&table)?;
+    }
+    for warning in &report.warnings {
+        tell(format_args!("warning: {warning}"));
+    }
+    Ok(())
+}
+
+fn print(table: &Table) -> anyhow::Result<()> {
+    writeln!(output::stdout(), "{}", table.title)?;
+    let headings: Vec<&str> = table.headings.iter().map(String::as_str).collect();
+    let mut shown = output::table(&headings, &[]);
+    for row in &table.rows {
+        shown.add_row(row.iter().map(|cell| cell.text.as_str()));
+    }
+    output::print(&shown)?;
+    writeln!(output::stdout())?;
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! `laggard inject`: faults with an end, and the guard that sees to it.
+
+mod apply;
+mod ending;
+mod guard;
+mod list;
+mod status;
+mod targets;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use laggard_lab::inject;
+
+pub use guard::Guard;
+
+use crate::failure::Outcome;
+
+/// Hurt nodes of a storage system for a time, and heal them again whatever happens.
+///
+/// What undoes a fault is on disk before the fault is applied. A guard undoes it when its time is over or this program
+/// is killed. Only nodes with a marker file are hurt: those of a lab have one. Needs root.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard inject list                                     what can be done to which node, and what is missing
+  laggard inject apply dev-fail --node oss1 --for 60s     the disk of a lab's server fails
+  laggard inject apply partition --node oss1 --node oss2 --param mode=split --for 2m
+  laggard inject apply inconsist --node oss1 --for 5m --seed 42 --dry-run
+  laggard inject status
+  laggard inject undo 3f2a9c01
+  laggard inject recover                                  undo what a killed program left behind")]
+pub struct Inject {
+    /// Where it is written down what stands and how to undo it.
+    #[arg(long, global = true, value_name = "FOLDER", default_value = inject::FOLDER)]
+    undo_folder: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    List(list::List),
+    Apply(apply::Apply),
+    Undo(ending::Undo),
+    Status(status::Status),
+    Recover(ending::Recover),
+}
+
+impl Inject {
+    pub fn run(self) -> Outcome {
+        match self.command {
+            Command::List(list) => list.run(&self.undo_folder),
+            Command::Apply(apply) => apply.run(&self.undo_folder),
+            Command::Undo(undo) => undo.run(&self.undo_folder),
+            Command::Status(status) => status.run(&self.undo_folder),
+            Command::Recover(recover) => recover.run(&self.undo_folder),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Which nodes there are, and which of them are meant.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use laggard_lab::inject::Node;
+use laggard_lab::lab::Lab;
+use serde::Deserialize;
+
+use crate::commands::lab::{chosen, explained};
+
+#[derive(Args)]
+pub struct Nodes {
+    /// The lab whose hosts are the nodes. Default: the only one there is.
+    #[arg(long, value_name = "NAME", conflicts_with = "nodes")]
+    lab: Option<String>,
+    /// A file that lists the nodes: tables `[[node]]` with name, exec, brick and addresses (docs/inject.md).
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    node: Vec<Node>,
+}
+
+impl Nodes {
+    /// Whether neither a lab nor a file is named.
+    pub fn is_silent(&self) -> bool {
+        self.lab.is_none() && self.nodes.is_none()
+    }
+
+    /// All nodes.
+    pub fn all(&self) -> anyhow::Result<Vec<Node>> {
+        let Some(path) = &self.nodes else {
+            let lab = Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
+            return Ok(Node::all_of(&lab));
+        };
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let file: File = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        let mut names: Vec<&str> = file.node.iter().map(|node| node.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some([twin, _]) = names.array_windows().find(|[one, other]| one == other) {
+            bail!("{}: two nodes are called {twin}", path.display());
+        }
+        Ok(file.node)
+    }
+}
+
+/// The nodes of these names, in this order.
+pub fn named(all: &[Node], names: &[String]) -> anyhow::Result<Vec<Node>> {
+    let find = |name: &String| {
+        let found = all.iter().find(|node| node.name == *name).cloned();
+        let known: Vec<&str> = all.iter().map(|node| node.name.as_str()).collect();
+        found.with_context(|| format!("no node is called {name:?}; there are {}", known.join(", ")))
+    };
+    names.iter().map(find).collect()
+}

@@ -1,0 +1,210 @@
+//! Work that is checked, and campaigns on a lab of this machine. The latter need root, FUSE, loop devices and GlusterFS;
+//! says what is missing where it is.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::{command, errors, laggard, left_out, prints, text};
+
+#[test]
+fn files_that_were_written_are_verified_and_damage_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (work, manifest) = (folder.path().join("w"), folder.path().join("m.json"));
+    let (work, manifest) = (text(&work), text(&manifest));
+    prints(&["work", "write", "--dir", work, "--manifest", manifest, "--files", "20", "--size", "1k..40k"]);
+    let verify = ["work", "verify", "--dir", work, "--manifest", manifest];
+    assert_eq!(prints(&verify), "ok: 20 of 20 files are well\n");
+    let path = Path::new(work).join("d0/f7");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[10] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    std::fs::remove_file(Path::new(work).join("d0/f8")).unwrap();
+    let output = laggard(&[&verify[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((told["outcome"].as_str(), told["errno"].as_i64()), (Some("corrupt"), Some(2)));
+    assert_eq!(told["tally"]["ok"], 18);
+    let output = laggard(&["work", "verify", "--dir", work, "--manifest", "/no/such/file"]);
+    assert_eq!(output.status.code(), Some(2));
+    let output = laggard(&["work", "write", "--dir", work, "--manifest", manifest, "--size", "9k..1k"]);
+    assert!(errors(&output).contains("write the smaller size first"), "{}", errors(&output));
+}
+
+/// Three servers, one client, few and small files; the file system's own check never ends.
+const SMALL: &str = r#"
+[campaign]
+name = "t"
+seed = 3
+[lab]
+name = "t-campaign"
+servers = { count = 3, prefix = "s" }
+clients = { count = 1, prefix = "c" }
+redundancy = 1
+disk = { flavour = "flash", size_mib = 320, bandwidth_mb_per_second = 100.0 }
+[target]
+adapter = "gluster-dispersed"
+[workload.init]
+cmd = "laggard work write --dir {mnt}/v --files 12 --size 4k..64k --manifest {out}/m.json --seed {seed}"
+timeout = "1m"
+[check.read]
+cmd = "laggard work verify --dir {mnt}/v --manifest {out}/m.json"
+timeout = "1m"
+[fsck]
+run = "sleep inf"
+delay = "2s"
+timeout = "2s"
+[[fault]]
+id = "lost"
+model = "dev-fail"
+ttl = "5m"
+[matrix]
+nodes = { ONE = ["s2"] }
+faults = ["lost"]
+[timeouts]
+term_grace = "1s"
+kill_grace = "5s"
+"#;
+
+fn file(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("c.toml");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn a_plan_warns_of_warm_caches_and_mistakes_are_told_with_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), SMALL);
+    let plan = prints(&["campaign", "plan", text(&path)]);
+    assert!(plan.contains("lost/ONE/1") && plan.contains("nothing outside of the lab t-campaign"), "{plan}");
+    assert!(!plan.contains("caches and is not to be trusted"), "{plan}");
+    let warm = SMALL.replacen("timeout = \"1m\"\n[fsck]", "timeout = \"1m\"\nfresh_mount = false\n[fsck]", 1);
+    let path = file(folder.path(), &warm);
+    let plan = prints(&["campaign", "plan", text(&path)]);
+    assert!(plan.contains("check.read: an ok may come from caches and is not to be trusted"), "{plan}");
+    let path = file(folder.path(), &SMALL.replace("ONE = [\"s2\"]", "ONE = [\"s7\"]"));
+    let output = laggard(&["campaign", "plan", text(&path)]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = errors(&output);
+    assert!(told.contains("c.toml: line 30: matrix.nodes.ONE: no node is called \"s7\""), "{told}");
+}
+
+/// Whether a lab can be made here.
+fn can_be() -> bool {
+    let output = laggard(&["lab", "doctor"]);
+    if !output.status.success() {
+        left_out(&format!("no lab on this machine: {}", String::from_utf8_lossy(&output.stdout)));
+    }
+    output.status.success()
+}
+
+/// Labs take turns: also those of two runs of the tests.
+fn turn() -> std::fs::File {
+    let file = std::fs::File::create(std::env::temp_dir().join("laggard-lab-tests.lock")).unwrap();
+    file.lock().unwrap();
+    file
+}
+
+/// Takes down what a killed run of the test, or this one, has left.
+struct NoLab;
+
+impl NoLab {
+    fn is_up() -> bool {
+        Path::new("/run/laggard-lab/t-campaign").exists()
+    }
+}
+
+impl Drop for NoLab {
+    fn drop(&mut self) {
+        if NoLab::is_up() {
+            laggard(&["inject", "recover"]);
+            laggard(&["lab", "down", "t-campaign"]);
+        }
+    }
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_check_that_hangs_is_told_and_the_cell_goes_on_and_nothing_is_left() {
+    let _turn = turn();
+    if !can_be() {
+        return;
+    }
+    drop(NoLab);
+    let _no_lab = NoLab;
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), SMALL);
+    let out = folder.path().join("runs");
+    let run = ["campaign", "run", text(&path), "-o", text(&out), "--resume"];
+    let output = laggard(&run);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(!NoLab::is_up());
+    let cell = |row: &str| out.join("t-3/cell").join(row).join("1");
+    for row in ["control/none", "lost/ONE"] {
+        let result = json(&cell(row).join("result.json"));
+        assert_eq!(result["fsck"]["outcome"], "hang", "{row}: {result}");
+        // One of three may be lost: all can be read, with the disk gone and after it is back.
+        assert_eq!(result["checks"]["read"]["outcome"], "ok", "{row}: {result}");
+        assert_eq!(result["healed"]["outcome"], "ok", "{row}: {result}");
+        assert_eq!(result["dirty"], Value::Array(vec![]), "{row}: {result}");
+        let ends = std::fs::read_to_string(cell(row).join("cell.jsonl")).unwrap();
+        assert!(ends.lines().last().unwrap().contains("CLEAN"), "{ends}");
+    }
+    let errors_of = |phase: &str| {
+        let log = cell("lost/ONE").join("logs").join(phase).join("s2/kmsg.log");
+        std::fs::read_to_string(log).unwrap_or_default().matches("I/O error").count()
+    };
+    assert!(errors_of("init") == 0 && errors_of("observe") + errors_of("check") > 0);
+
+    let again = laggard(&run);
+    assert!(errors(&again).contains("0 cells played, 2 were there"), "{}", errors(&again));
+    let other = folder.path().join("other");
+    prints(&["campaign", "run", text(&path), "-o", text(&other), "--cell", "no-such-cell"]);
+    let schedule = |out: &Path| std::fs::read(out.join("t-3/schedule.json")).unwrap();
+    assert_eq!(schedule(&out), schedule(&other));
+
+    let run = out.join("t-3");
+    let report: Value = serde_json::from_str(&prints(&["campaign", "report", text(&run), "--json"])).unwrap();
+    assert_eq!(report["rows"][1]["verdict"][0][0], "survived", "{report}");
+    assert_eq!(report["rows"][1]["logs"][0][0], "located", "{report}");
+    let page = prints(&["campaign", "report", text(&run), "--html"]);
+    assert!(page.contains("hang 1/1") && !page.contains("<script") && !page.contains("http://"), "{page}");
+    assert!(
+        prints(&["campaign", "report", text(&run), "--md"]).contains("| ONE (1) | lost | **hang 1/1** |")
+    );
+}
+
+#[test]
+fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
+    let _turn = turn();
+    if !can_be() {
+        return;
+    }
+    drop(NoLab);
+    let _no_lab = NoLab;
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), &SMALL.replace("delay = \"2s\"", "delay = \"60s\""));
+    let out = folder.path().join("runs");
+    let arguments = ["campaign", "run", text(&path), "-o", text(&out), "--cell", "lost"];
+    let mut run = command(&arguments).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let journal = out.join("t-3/cell/lost/ONE/1/cell.jsonl");
+    let begin = Instant::now();
+    while !std::fs::read_to_string(&journal).unwrap_or_default().contains("\"phase\":\"observe\"") {
+        assert!(begin.elapsed() < Duration::from_secs(120), "no fault in two minutes");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let number = rustix::process::Pid::from_raw(run.id() as i32).unwrap();
+    rustix::process::kill_process(number, rustix::process::Signal::INT).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(2));
+    assert!(!NoLab::is_up());
+    let status = prints(&["inject", "status"]);
+    assert!(!status.contains("dev-fail"), "{status}");
+    assert!(!out.join("t-3/cell/lost/ONE/1/result.json").exists());
+}
