@@ -289,6 +289,25 @@ fn slowness(bench: &Bench) {
     );
     bench.undo(&id);
     assert!(rate().contains("rate 400Mbit"), "{}", rate());
+    let device = bench.lab.device(0);
+    let takes = || {
+        let begin = Instant::now();
+        bench.says(
+            "oss1",
+            &format!("dd if=/dev/{device} of=/dev/null bs=64k count=100 iflag=direct status=none"),
+        );
+        begin.elapsed()
+    };
+    let before = takes();
+    let id = bench.apply(&["slow-dev", "--node", "oss1", "--for", "60s", "--param", "factor=4"]);
+    let slow = takes();
+    assert!(slow > before * 3, "{slow:?} after {before:?}");
+    let trouble = || bench.lab.status()["hosts"][0]["disk"]["trouble"]["neighbour"].as_f64();
+    assert_eq!(trouble(), Some(0.75));
+    let second = bench.refusal_beside(&["dev-fail", "--node", "oss1", "--for", "60s"]);
+    assert!(second.contains("its disk has a trouble already"), "{second}");
+    bench.undo(&id);
+    assert_eq!(trouble(), Some(0.0));
 }
 
 impl Bench {
@@ -440,9 +459,9 @@ fn what_must_not_be_hurt_is_refused_and_named() {
     assert!(errors(&bench.inject(&["apply", "full", "--node", "oss1"])).contains("--for"));
     let list: serde_json::Value = serde_json::from_slice(&bench.inject(&["list", "--json"]).stdout).unwrap();
     let of = |node: &str, mechanism: &str| {
-        let nodes = list["nodes"].as_array().unwrap().iter();
-        nodes.filter(|each| each["node"] == node && each["mechanism"] == mechanism).next().unwrap()["why_not"]
-            .clone()
+        let mut nodes = list["nodes"].as_array().unwrap().iter();
+        let found = nodes.find(|each| each["node"] == node && each["mechanism"] == mechanism);
+        found.unwrap()["why_not"].clone()
     };
     assert_eq!(
         (of("oss1", "nft"), of("client1", "files")),

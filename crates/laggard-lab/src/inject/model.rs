@@ -43,6 +43,13 @@ pub enum Model {
         /// Its name.
         fault: String,
     },
+    /// The disk of a lab's host is slower.
+    SlowDisk {
+        /// How many times as long it takes; or
+        factor: Option<f64>,
+        /// how many bytes a second it is left with.
+        bytes_per_second: Option<u64>,
+    },
     /// A brick has no room.
     Full {
         /// Bytes that are left.
@@ -105,7 +112,7 @@ pub enum Side {
 }
 
 /// What there is, for lists: name, parameters with their defaults, and what it does.
-pub const MODELS: [(&str, &str, &str); 6] = [
+pub const MODELS: [(&str, &str, &str); 8] = [
     ("dev-fail", "mechanism=auto|disk|fs-shutdown|brick-kill|pause", "the disk below a brick fails"),
     (
         "inconsist",
@@ -116,12 +123,17 @@ pub const MODELS: [(&str, &str, &str); 6] = [
     ("full", "leave=16M", "a brick has no room"),
     ("kill", "process=NAME,... restart=SCRIPT", "daemons are killed"),
     ("pause", "process=NAME,...", "daemons stand still"),
+    ("slow-dev", "factor=5 or write_bps=1M", "the disk of a lab's host is slower"),
+    ("slow-net", "", "the link of a lab's host has a tenth of its speed"),
 ];
 
 /// The paper's shares and bytes (PFault, section 4.2).
 const PERCENT: u32 = 10;
 const MOST_BYTES: u64 = 200;
 const LEAVE: u64 = 16 << 20;
+const FACTOR: f64 = 5.0;
+/// The arm of a virtual disk keeps a hundredth of its time for us.
+const MOST_FACTOR: f64 = 100.0;
 
 impl Model {
     /// The model of that name, with parameters; each fault of the lab is one too.
@@ -141,6 +153,7 @@ impl Model {
             Model::Inconsist { .. } => "inconsist",
             Model::Partition { .. } => "partition",
             Model::Slow { fault } => fault,
+            Model::SlowDisk { .. } => "slow-dev",
             Model::Full { .. } => "full",
             Model::Kill { .. } => "kill",
             Model::Pause { .. } => "pause",
@@ -175,7 +188,7 @@ impl Given<'_> {
                 lost: self.word("lost", "in")?,
                 peers: self.list("peers"),
             },
-            "slow-dev" => Model::Slow { fault: Fault::DiskBusy.as_str().into() },
+            "slow-dev" => self.slow_disk()?,
             "slow-net" => Model::Slow { fault: Fault::SlowLink.as_str().into() },
             "full" => Model::Full { leave: self.size("leave", LEAVE)? },
             "kill" => self.kill(),
@@ -196,6 +209,22 @@ impl Given<'_> {
             }
             _ => Ok(Model::DevFail { mechanism: self.word("mechanism", "auto")? }),
         }
+    }
+
+    fn slow_disk(&mut self) -> Result<Model, LabError> {
+        let bytes_per_second = match self.left.contains_key("write_bps") {
+            true => Some(self.size("write_bps", 0)?),
+            false => None,
+        };
+        let word = self.left.remove("factor");
+        let factor = match (word.as_deref().map(str::parse::<f64>), bytes_per_second) {
+            (None, None) => Some(FACTOR),
+            (None, Some(_)) => None,
+            (Some(Ok(factor)), None) if (1.0..=MOST_FACTOR).contains(&factor) && factor > 1.0 => Some(factor),
+            (Some(_), Some(_)) => return Err(self.wrong("factor", "give either this or write_bps")),
+            (Some(_), None) => return Err(self.wrong("factor", "it is more than 1, and 100 at the most")),
+        };
+        Ok(Model::SlowDisk { factor, bytes_per_second })
     }
 
     fn kill(&mut self) -> Model {
@@ -247,7 +276,7 @@ fn lab_fault(name: &str) -> Result<Fault, LabError> {
         let own = MODELS.map(|(model, ..)| model).join(", ");
         let faults = Fault::ALL.map(Fault::as_str).join(", ");
         LabError::Input(format!(
-            "no fault is called {name:?}; there are {own}, slow-dev, slow-net, and those of the lab: {faults}"
+            "no fault is called {name:?}; there are {own}, and those of the lab: {faults}"
         ))
     })
 }
@@ -271,7 +300,10 @@ mod tests {
         assert_eq!((delete_pct, corrupt_max_bytes), (5, 200));
         assert_eq!(parse("full", &[("leave", "64K")]), Ok(Model::Full { leave: 65536 }));
         assert_eq!(parse("dev-fail", &[("mechanism", "brick-kill")]), parse("kill", &[]));
-        assert_eq!(parse("slow-dev", &[]), parse("disk-busy", &[]));
+        assert_eq!(parse("slow-net", &[]), parse("slow-link", &[]));
+        let slow = |factor, bytes_per_second| Ok(Model::SlowDisk { factor, bytes_per_second });
+        assert_eq!(parse("slow-dev", &[]), slow(Some(5.0), None));
+        assert_eq!(parse("slow-dev", &[("write_bps", "1M")]), slow(None, Some(1 << 20)));
     }
 
     #[test]
@@ -284,6 +316,10 @@ mod tests {
         );
         assert!(told("inconsist", &[("delete_pct", "101")]).contains("up to 100"));
         assert!(told("full", &[("leave", "x")]).contains("is no size"));
+        for factor in ["1", "101", "x", "NaN"] {
+            assert!(told("slow-dev", &[("factor", factor)]).contains("more than 1, and 100 at the most"));
+        }
+        assert!(told("slow-dev", &[("factor", "2"), ("write_bps", "1M")]).contains("either this or"));
         assert!(told("disk-busy", &[("x", "1")]).ends_with("it has none"));
     }
 }

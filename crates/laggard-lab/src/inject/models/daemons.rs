@@ -20,6 +20,14 @@ for name in $names
 do pgrep --ns $$ --nslist net -x \"$name\" > /dev/null || { echo \"$name does not run\" >&2; exit 1; }
 done";
 
+/// Daemons start others, which takes a while.
+const COME: &str = "
+for name in $names
+do for attempt in $(seq 50)
+   do if pgrep --ns $$ --nslist net -x \"$name\" > /dev/null; then break; fi; sleep 0.2
+   done
+done";
+
 /// The third word of a process's status, after its name, which may be anything in parentheses.
 const STATES: &str = "
 stopped=0; all=0
@@ -48,7 +56,7 @@ pub fn kill(names: &[String], restart: Option<&str>, node: &Node) -> Result<Part
         apply: script("\neach -KILL; sleep 0.2"),
         verify_applied: script(IS_DEAD),
         undo,
-        verify_undone: script(RUNS),
+        verify_undone: script(&format!("{COME}\n({RUNS}\n)")),
         tidy: None,
     })
 }
