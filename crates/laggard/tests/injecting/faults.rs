@@ -105,9 +105,11 @@ pub fn daemons(bench: &Bench) {
     bench.undo(&id);
     assert!(state("oss2").contains("S (sleeping)"));
 
+    let kill = ["kill", "--node", "oss2", "--for", "60s", "--param", "process=daemon"];
+    let refused = bench.refusal(&kill);
+    assert!(refused.contains("nothing says how to start daemon of oss2 again"), "{refused}");
     let restart = "restart=setsid --fork /run/lab/daemon 600 > /dev/null 2>&1";
-    let kill = ["kill", "--node", "oss2", "--for", "60s", "--param", "process=daemon", "--param", restart];
-    let id = bench.apply(&kill);
+    let id = bench.apply(&[&kill[..], &["--param", restart]].concat());
     assert!(state("oss2").is_empty() && state("oss3").contains("S (sleeping)"));
     bench.undo(&id);
     assert!(state("oss2").contains("S (sleeping)"));

@@ -42,11 +42,11 @@ pub fn kill(names: &[String], restart: Option<&str>, node: &Node) -> Result<Part
     let script = with(&names);
     let undo = match (restart.or(node.restart.as_deref()), &node.exec) {
         (Some(restart), _) => script(&format!("\nif ! ({RUNS}\n) 2> /dev/null\nthen\n{restart}\nfi")),
-        (None, Exec::Lab { .. }) => Step::Lab(LabStep::Revive),
+        (None, Exec::Lab { .. }) if lab_starts(&names, node)? => Step::Lab(LabStep::Revive),
         (None, _) => {
-            let name = &node.name;
+            let (name, names) = (&node.name, names.join(", "));
             return Err(LabError::Input(format!(
-                "nothing says how to start the daemons of {name} again: give it as `restart`"
+                "nothing says how to start {names} of {name} again: give it as `restart`"
             )));
         }
     };
@@ -76,6 +76,13 @@ pub fn pause(names: &[String], node: &Node) -> Result<Part, LabError> {
         verify_undone: state(&format!("[ \"$stopped\" = 0 ] || {told}")),
         tidy: None,
     })
+}
+
+/// Whether they are all daemons of the lab's own file system.
+fn lab_starts(names: &[String], node: &Node) -> Result<bool, LabError> {
+    let Some((lab, _)) = node.lab()? else { return Ok(false) };
+    let known = lab.adapter()?.map_or_else(Vec::new, |adapter| adapter.daemons);
+    Ok(names.iter().all(|name| known.contains(name)))
 }
 
 fn with(names: &[String]) -> impl Fn(&str) -> Step + use<> {
