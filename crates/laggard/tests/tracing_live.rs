@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use gluster::Gluster;
 use kernel::Kernel;
 use laggard_trace::model::{Layer, MetaOp, Op};
-use support::{command, errors, laggard, left_out, text};
+use support::{command, errors, lab, laggard, left_out, prints, text};
 use trace::Trace;
 
 /// Recordings share the kernel's probes and the machine, so they take turns: also those of two runs of the tests.
@@ -367,4 +367,37 @@ fn only_the_chosen_process_is_recorded() {
     assert!(reads.iter().all(|read| read.tgid == chosen));
     let absent = laggard(&["trace", "record", "-o", text(&out), "--pid", "4194303", "--duration", "1s"]);
     assert!(errors(&absent).contains("no process 4194303"), "{}", errors(&absent));
+}
+
+/// AT-9. The disks are the lab's, of which one has a neighbour that nobody sees.
+#[test]
+fn the_one_slow_disk_is_named() {
+    let _turns = (turn(), lab::turn());
+    if !can_be(&["fio"]) || !lab::can_be() {
+        return;
+    }
+    let hosts = "servers = { count = 3, prefix = 'oss' }\nclients = { count = 0, prefix = 'client' }";
+    let lab = lab::Lab::plan("traced", hosts);
+    lab.up();
+    let devices = [0, 1, 2].map(|number| lab.device(number));
+    let folder = folder();
+    let jobs: Vec<String> = devices
+        .iter()
+        .flat_map(|device| [format!("--name={device}"), format!("--filename=/dev/{device}")])
+        .collect();
+    let options = ["--rw=read", "--direct=1", "--bs=64k", "--size=512m", "--runtime=3", "--time_based"];
+    let fio = [&["fio", "--output-format=terse"], &options[..], &words(&jobs)[..]].concat();
+    let slow = |out: &Path| {
+        record(out, &[], &fio);
+        let output = laggard(&["trace", "analyze", text(out), "--json"]);
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap().clone();
+        findings.into_iter().find(|finding| finding["id"] == "T12").map(|finding| finding.to_string())
+    };
+    let (well, ill) = (folder.path().join("well.ltr"), folder.path().join("ill.ltr"));
+    assert_eq!(slow(&well), None);
+    prints(&["lab", "fault", "disk-busy", "oss2", "--lab", "traced"]);
+    let told = slow(&ill).expect("T12");
+    let number = std::fs::read_to_string(format!("/sys/block/{}/dev", devices[1])).unwrap();
+    assert!(told.contains(&format!("{} takes ", number.trim())), "{told}");
 }
