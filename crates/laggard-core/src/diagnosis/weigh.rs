@@ -132,7 +132,9 @@ fn disk_hog(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
     let fits = if facts.is_lun || s.more_disk_traffic <= 1.0 {
         0.0
     } else {
-        weight(s.more_disk_traffic) * unless(network) * if facts.has_network { 1.0 } else { 0.7 }
+        // A hog explains both that more is moved and that all of it waits; a slow disk only that it waits.
+        let both = (s.more_disk_traffic * s.latency).sqrt().max(s.more_disk_traffic);
+        weight(both) * unless(network) * if facts.has_network { 1.0 } else { 0.7 }
     };
     Some((Cause::DiskHog, fits, "its disk moves more data than its peers', and its network does not"))
 }
@@ -211,6 +213,10 @@ mod tests {
         let none = Strengths::default();
         assert_eq!(
             cause(None, false, Strengths { latency: 3.0, more_disk_traffic: 3.0, ..none }),
+            Cause::DiskHog
+        );
+        assert_eq!(
+            cause(None, false, Strengths { latency: 16.0, more_disk_traffic: 1.9, ..none }),
             Cause::DiskHog
         );
         assert_eq!(cause(None, false, Strengths { latency: 3.0, ..none }), Cause::DiskBusy);
