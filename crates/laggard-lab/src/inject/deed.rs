@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::Model;
 use super::node::Node;
+use crate::disks::trouble::Trouble;
 
 /// A fault that is ready to be applied. The same model, nodes, state and seed give the same bytes of JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,7 +79,7 @@ pub enum Choice {
 }
 
 /// One thing to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
     /// A script of the shell, on the node.
@@ -88,7 +89,7 @@ pub enum Step {
 }
 
 /// Something that a lab does to one of its hosts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabStep {
     /// Applies a fault of the lab, by its name.
@@ -99,6 +100,10 @@ pub enum LabStep {
     IsThere(String),
     /// Fails unless it is gone.
     IsGone(String),
+    /// Gives the disk these troubles and no others.
+    Afflict(Trouble),
+    /// Fails unless the disk has just these troubles.
+    HasTrouble(Trouble),
     /// Reads from the disk itself, which must fail.
     DiskFails,
     /// Brings a disk that was given up, and its daemons, back into use.

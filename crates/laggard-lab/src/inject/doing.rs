@@ -10,6 +10,7 @@ use super::deed::{Deed, LabStep, Part, Step};
 use super::guard;
 use super::journal::{Event, Journal, Phase, Standing};
 use super::node::{Exec, Node};
+use crate::disks::control::{self, Order};
 use crate::faults::Fault;
 use crate::lab::Lab;
 use crate::machine::LabError;
@@ -197,6 +198,15 @@ fn perform_in_lab(lab: &Lab, host: &str, step: &LabStep) -> Result<(), LabError>
         LabStep::Heal(fault) => Fault::named(fault)?.heal(lab, host),
         LabStep::IsThere(fault) => Fault::named(fault)?.verify(lab, host, true),
         LabStep::IsGone(fault) => Fault::named(fault)?.verify(lab, host, false),
+        LabStep::Afflict(trouble) => {
+            let order = Order::Afflict(trouble.clone());
+            control::ask(&lab.socket(host), &order).map(drop).map_err(LabError::from)
+        }
+        LabStep::HasTrouble(trouble) => {
+            let found = control::ask(&lab.socket(host), &Order::Tell)?.trouble;
+            let told = || LabError::Input(format!("the disk of {host} has {found:?}"));
+            (found == *trouble).then_some(()).ok_or_else(told)
+        }
         LabStep::DiskFails => disk_fails(lab, host),
         LabStep::RecoverDisk => lab.recover_disk(host),
         LabStep::Revive => lab.revive(host),

@@ -5,6 +5,7 @@
 //! An end without either word means that the controller is dead: all is undone at once. It undoes what has stood for
 //! longer than it may in any case.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -131,7 +132,7 @@ pub fn keep(
     let mut answer = |word: &str| drop(writeln!(answers, "{word}").and_then(|()| answers.flush()));
     answer(READY);
     let words = listen(controller);
-    let mut is_left = false;
+    let (mut is_left, mut seen) = (false, BTreeMap::new());
     loop {
         match words.recv_timeout(GLANCE) {
             Ok(Word::Clean) => break,
@@ -147,13 +148,27 @@ pub fn keep(
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(GLANCE),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        insist(&journal, &|deed| deed.left().is_none());
+        note_new(&journal, &mut seen);
+        insist(&journal, &|deed| is_over(deed, &seen));
         if is_left && journal.standing().is_ok_and(|left| left.is_empty()) {
             break;
         }
     }
     insist(&journal, &|_| true);
     journal.remove()
+}
+
+/// Since when the guard knows of each deed: the wall clock may be set back meanwhile.
+fn note_new(journal: &Journal, seen: &mut BTreeMap<(String, Duration), Instant>) {
+    for deed in journal.standing().unwrap_or_default() {
+        seen.entry((deed.deed.id, deed.since)).or_insert_with(Instant::now);
+    }
+}
+
+/// By the wall clock or by the guard's own.
+fn is_over(deed: &Standing, seen: &BTreeMap<(String, Duration), Instant>) -> bool {
+    let known = seen.get(&(deed.deed.id.clone(), deed.since)).map(Instant::elapsed);
+    deed.left().is_none() || known.is_some_and(|age| age > deed.deed.ttl())
 }
 
 enum Word {
@@ -261,6 +276,17 @@ mod tests {
         let (is_there, log, took) = after(b"leave\n", 1);
         assert!(!is_there && log.contains("undone") && !log.contains("gone"), "{log}");
         assert!(took > Duration::from_millis(500), "{took:?}");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_lengthens_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (journal, _) = with_deed(folder.path(), 60);
+        let mut deed = journal.standing().unwrap().remove(0);
+        deed.since += Duration::from_secs(3600);
+        let of =
+            |age| BTreeMap::from([(("a".to_owned(), deed.since), Instant::now() - Duration::from_secs(age))]);
+        assert!(!is_over(&deed, &of(59)) && is_over(&deed, &of(61)));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use super::deed::Choice;
 use super::model::Model;
 use super::node::{Exec, Node};
 use super::running::quoted;
+use crate::disks::control::{self, Order};
+use crate::disks::trouble::Trouble;
 use crate::faults::{Fault, standing};
 use crate::machine::LabError;
 
@@ -56,7 +58,7 @@ fn hurts_network(model: &Model) -> bool {
 }
 
 fn uses_lab(model: &Model) -> bool {
-    matches!(model, Model::Slow { .. } | Model::DevFail { .. })
+    matches!(model, Model::Slow { .. } | Model::SlowDisk { .. } | Model::DevFail { .. })
 }
 
 /// The folder that is kept to undo things need not be there yet: the first one above it that is counts.
@@ -177,11 +179,13 @@ fn foreign_queue(node: &Node, told: &str) -> Result<Option<String>, String> {
 /// A lab's disk has one trouble at a time: a second one would be healed with the first.
 fn check_lab(node: &Node) -> Verdict {
     let Some((lab, host)) = node.lab()? else { return Ok(Ok(())) };
-    let stands = standing::all(&lab).into_iter().find(|(_, server)| server == host);
-    Ok(match stands {
-        None => Ok(()),
-        Some((fault, _)) => Err(format!("it has {} already", fault.as_str())),
-    })
+    if let Some((fault, _)) = standing::all(&lab).into_iter().find(|(_, server)| server == host) {
+        return Ok(Err(format!("it has {} already", fault.as_str())));
+    }
+    if node.brick.is_some() && control::ask(&lab.socket(host), &Order::Tell)?.trouble != Trouble::default() {
+        return Ok(Err("its disk has a trouble already".into()));
+    }
+    Ok(Ok(()))
 }
 
 #[cfg(test)]

@@ -24,6 +24,13 @@ pub fn resolve(
     if targets.is_empty() {
         return Err(LabError::Input("no node is named: whom to hurt?".into()));
     }
+    if let Some(twice) = targets
+        .iter()
+        .enumerate()
+        .find(|(place, node)| targets.iter().skip(place + 1).any(|other| other.name == node.name))
+    {
+        return Err(LabError::Input(format!("{} is named twice", twice.1.name)));
+    }
     if !(1..=LONGEST_SECONDS).contains(&ttl_seconds) {
         return Err(LabError::Input("a fault lasts for a second at least, and a day at the most".into()));
     }
@@ -68,6 +75,7 @@ mod tests {
             resolve(&model, targets, targets, 1, Duration::from_secs(seconds)).unwrap_err().to_string()
         };
         assert!(told(&[], 60).contains("whom to hurt"));
+        assert_eq!(told(&[node(), node()], 60), "here is named twice");
         assert!(told(&[node()], 0).contains("a second at least"));
         assert!(told(&[node()], 60).contains("has no brick") || told(&[node()], 60).contains("marker"));
     }

@@ -20,6 +20,14 @@ for name in $names
 do pgrep --ns $$ --nslist net -x \"$name\" > /dev/null || { echo \"$name does not run\" >&2; exit 1; }
 done";
 
+/// Daemons start others, which takes a while.
+const COME: &str = "
+for name in $names
+do for attempt in $(seq 50)
+   do if pgrep --ns $$ --nslist net -x \"$name\" > /dev/null; then break; fi; sleep 0.2
+   done
+done";
+
 /// The third word of a process's status, after its name, which may be anything in parentheses.
 const STATES: &str = "
 stopped=0; all=0
@@ -34,11 +42,11 @@ pub fn kill(names: &[String], restart: Option<&str>, node: &Node) -> Result<Part
     let script = with(&names);
     let undo = match (restart.or(node.restart.as_deref()), &node.exec) {
         (Some(restart), _) => script(&format!("\nif ! ({RUNS}\n) 2> /dev/null\nthen\n{restart}\nfi")),
-        (None, Exec::Lab { .. }) => Step::Lab(LabStep::Revive),
+        (None, Exec::Lab { .. }) if lab_starts(&names, node)? => Step::Lab(LabStep::Revive),
         (None, _) => {
-            let name = &node.name;
+            let (name, names) = (&node.name, names.join(", "));
             return Err(LabError::Input(format!(
-                "nothing says how to start the daemons of {name} again: give it as `restart`"
+                "nothing says how to start {names} of {name} again: give it as `restart`"
             )));
         }
     };
@@ -48,7 +56,7 @@ pub fn kill(names: &[String], restart: Option<&str>, node: &Node) -> Result<Part
         apply: script("\neach -KILL; sleep 0.2"),
         verify_applied: script(IS_DEAD),
         undo,
-        verify_undone: script(RUNS),
+        verify_undone: script(&format!("{COME}\n({RUNS}\n)")),
         tidy: None,
     })
 }
@@ -68,6 +76,13 @@ pub fn pause(names: &[String], node: &Node) -> Result<Part, LabError> {
         verify_undone: state(&format!("[ \"$stopped\" = 0 ] || {told}")),
         tidy: None,
     })
+}
+
+/// Whether they are all daemons of the lab's own file system.
+fn lab_starts(names: &[String], node: &Node) -> Result<bool, LabError> {
+    let Some((lab, _)) = node.lab()? else { return Ok(false) };
+    let known = lab.adapter()?.map_or_else(Vec::new, |adapter| adapter.daemons);
+    Ok(names.iter().all(|name| known.contains(name)))
 }
 
 fn with(names: &[String]) -> impl Fn(&str) -> Step + use<> {

@@ -41,6 +41,7 @@ pub fn part(model: &Model, node: &Node, aim: &Aim) -> Result<Part, LabError> {
         }
         Model::Partition { mode, lost, peers } => partition::part(*mode, *lost, peers, node, aim),
         Model::Slow { fault } => slow::part(fault, node),
+        Model::SlowDisk { factor, bytes_per_second } => slow::disk(*factor, *bytes_per_second, node),
         Model::Full { leave } => full::part(*leave, node, aim),
         Model::Kill { processes, restart } => daemons::kill(processes, restart.as_deref(), node),
         Model::Pause { processes } => daemons::pause(processes, node),

@@ -14,7 +14,7 @@ use super::targets::{Nodes, named};
 use crate::arguments::positive_span;
 use crate::bell::Bell;
 use crate::commands::lab::explained;
-use crate::failure::{Done, Outcome, tell};
+use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
 
 /// Bring nodes into trouble for a time; prints the name by which it is undone.
@@ -57,6 +57,9 @@ impl Apply {
         if self.lasting > self.max_hold {
             bail!("{} is longer than a fault may stand: {} (--max-hold)", self.lasting, self.max_hold);
         }
+        if !rustix::process::geteuid().is_root() {
+            return Err(Lacking("injecting faults needs root: run it by sudo".into()).into());
+        }
         inject::refuse_orphans(folder).map_err(explained)?;
         let deed = self.deed()?;
         if self.dry_run {
@@ -67,8 +70,8 @@ impl Apply {
         // Hung before anything is hurt: a signal from here on heals.
         let bell = if self.wait { Some(Bell::hang()?) } else { None };
         if let Err(error) = session.apply(&deed) {
-            session.close().map_err(explained)?;
-            return Err(explained(error));
+            let closed = session.close().map_err(explained);
+            return closed.and(Err(explained(error)));
         }
         announce(&deed)?;
         match bell {

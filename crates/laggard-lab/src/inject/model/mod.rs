@@ -1,11 +1,13 @@
 //! What can go wrong, by name and parameters.
 
+mod given;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::faults::Fault;
 use crate::machine::LabError;
+use given::Given;
 
 /// A fault, not yet of any node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +44,13 @@ pub enum Model {
     Slow {
         /// Its name.
         fault: String,
+    },
+    /// The disk of a lab's host is slower.
+    SlowDisk {
+        /// How many times as long it takes; or
+        factor: Option<f64>,
+        /// how many bytes a second it is left with.
+        bytes_per_second: Option<u64>,
     },
     /// A brick has no room.
     Full {
@@ -105,7 +114,7 @@ pub enum Side {
 }
 
 /// What there is, for lists: name, parameters with their defaults, and what it does.
-pub const MODELS: [(&str, &str, &str); 6] = [
+pub const MODELS: [(&str, &str, &str); 8] = [
     ("dev-fail", "mechanism=auto|disk|fs-shutdown|brick-kill|pause", "the disk below a brick fails"),
     (
         "inconsist",
@@ -116,17 +125,14 @@ pub const MODELS: [(&str, &str, &str); 6] = [
     ("full", "leave=16M", "a brick has no room"),
     ("kill", "process=NAME,... restart=SCRIPT", "daemons are killed"),
     ("pause", "process=NAME,...", "daemons stand still"),
+    ("slow-dev", "factor=5 or write_bps=1M", "the disk of a lab's host is slower"),
+    ("slow-net", "", "the link of a lab's host has a tenth of its speed"),
 ];
-
-/// The paper's shares and bytes (PFault, section 4.2).
-const PERCENT: u32 = 10;
-const MOST_BYTES: u64 = 200;
-const LEAVE: u64 = 16 << 20;
 
 impl Model {
     /// The model of that name, with parameters; each fault of the lab is one too.
     pub fn parse(name: &str, parameters: &BTreeMap<String, String>) -> Result<Model, LabError> {
-        let mut given = Given { model: name, left: parameters.clone() };
+        let mut given = Given::new(name, parameters);
         let model = given.model()?;
         match given.left.keys().next() {
             None => Ok(model),
@@ -141,6 +147,7 @@ impl Model {
             Model::Inconsist { .. } => "inconsist",
             Model::Partition { .. } => "partition",
             Model::Slow { fault } => fault,
+            Model::SlowDisk { .. } => "slow-dev",
             Model::Full { .. } => "full",
             Model::Kill { .. } => "kill",
             Model::Pause { .. } => "pause",
@@ -151,105 +158,6 @@ impl Model {
 fn known(name: &str) -> String {
     let found = MODELS.iter().find(|(model, ..)| *model == name);
     found.map_or_else(|| "it has none".into(), |(_, parameters, _)| format!("it has {parameters}"))
-}
-
-/// Parameters that nobody has asked for yet.
-struct Given<'a> {
-    model: &'a str,
-    left: BTreeMap<String, String>,
-}
-
-impl Given<'_> {
-    fn model(&mut self) -> Result<Model, LabError> {
-        Ok(match self.model {
-            "dev-fail" => self.dev_fail()?,
-            "inconsist" => Model::Inconsist {
-                how: self.word("how", "files")?,
-                delete_pct: self.percent("delete_pct")?,
-                corrupt_pct: self.percent("corrupt_pct")?,
-                corrupt_max_bytes: self.size("corrupt_max_bytes", MOST_BYTES)?.clamp(1, 4096),
-                local_fsck: self.word("local_fsck", "false").and_then(|word: String| self.truth(&word))?,
-            },
-            "partition" => Model::Partition {
-                mode: self.word("mode", "isolate")?,
-                lost: self.word("lost", "in")?,
-                peers: self.list("peers"),
-            },
-            "slow-dev" => Model::Slow { fault: Fault::DiskBusy.as_str().into() },
-            "slow-net" => Model::Slow { fault: Fault::SlowLink.as_str().into() },
-            "full" => Model::Full { leave: self.size("leave", LEAVE)? },
-            "kill" => self.kill(),
-            "pause" => Model::Pause { processes: self.list("process") },
-            name => Model::Slow { fault: lab_fault(name)?.as_str().into() },
-        })
-    }
-
-    fn dev_fail(&mut self) -> Result<Model, LabError> {
-        match self.left.get("mechanism").map(String::as_str) {
-            Some("brick-kill") => {
-                self.left.remove("mechanism");
-                Ok(self.kill())
-            }
-            Some("pause") => {
-                self.left.remove("mechanism");
-                Ok(Model::Pause { processes: self.list("process") })
-            }
-            _ => Ok(Model::DevFail { mechanism: self.word("mechanism", "auto")? }),
-        }
-    }
-
-    fn kill(&mut self) -> Model {
-        Model::Kill { processes: self.list("process"), restart: self.left.remove("restart") }
-    }
-
-    /// One of the words that a type knows.
-    fn word<T: serde::de::DeserializeOwned>(&mut self, key: &str, default: &str) -> Result<T, LabError> {
-        let word = self.left.remove(key).unwrap_or_else(|| default.to_owned());
-        serde_json::from_value(serde_json::Value::String(word)).map_err(|error| self.wrong(key, error))
-    }
-
-    fn truth(&self, word: &str) -> Result<bool, LabError> {
-        word.parse().map_err(|error| self.wrong("local_fsck", error))
-    }
-
-    fn percent(&mut self, key: &str) -> Result<u32, LabError> {
-        let Some(word) = self.left.remove(key) else { return Ok(PERCENT) };
-        match word.parse() {
-            Ok(percent) if percent <= 100 => Ok(percent),
-            _ => Err(self.wrong(key, format!("{word:?} is not a whole number up to 100"))),
-        }
-    }
-
-    fn size(&mut self, key: &str, default: u64) -> Result<u64, LabError> {
-        let Some(word) = self.left.remove(key) else { return Ok(default) };
-        let (number, shift) = match word.strip_suffix(['k', 'K', 'm', 'M', 'g', 'G']) {
-            Some(number) if word.ends_with(['k', 'K']) => (number, 10),
-            Some(number) if word.ends_with(['m', 'M']) => (number, 20),
-            Some(number) => (number, 30),
-            None => (word.as_str(), 0),
-        };
-        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-        bytes.ok_or_else(|| self.wrong(key, format!("{word:?} is no size: write it like 4096, 64K or 16M")))
-    }
-
-    fn list(&mut self, key: &str) -> Vec<String> {
-        let words = self.left.remove(key).unwrap_or_default();
-        words.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-    }
-
-    fn wrong(&self, key: &str, why: impl std::fmt::Display) -> LabError {
-        LabError::Input(format!("{}, parameter {key}: {why}", self.model))
-    }
-}
-
-fn lab_fault(name: &str) -> Result<Fault, LabError> {
-    Fault::named(name).map_err(|_| {
-        let own = MODELS.map(|(model, ..)| model).join(", ");
-        let faults = Fault::ALL.map(Fault::as_str).join(", ");
-        LabError::Input(format!(
-            "no fault is called {name:?}; there are {own}, slow-dev, slow-net, and those of the lab: {faults}"
-        ))
-    })
 }
 
 #[cfg(test)]
@@ -271,7 +179,10 @@ mod tests {
         assert_eq!((delete_pct, corrupt_max_bytes), (5, 200));
         assert_eq!(parse("full", &[("leave", "64K")]), Ok(Model::Full { leave: 65536 }));
         assert_eq!(parse("dev-fail", &[("mechanism", "brick-kill")]), parse("kill", &[]));
-        assert_eq!(parse("slow-dev", &[]), parse("disk-busy", &[]));
+        assert_eq!(parse("slow-net", &[]), parse("slow-link", &[]));
+        let slow = |factor, bytes_per_second| Ok(Model::SlowDisk { factor, bytes_per_second });
+        assert_eq!(parse("slow-dev", &[]), slow(Some(5.0), None));
+        assert_eq!(parse("slow-dev", &[("write_bps", "1M")]), slow(None, Some(1 << 20)));
     }
 
     #[test]
@@ -284,6 +195,10 @@ mod tests {
         );
         assert!(told("inconsist", &[("delete_pct", "101")]).contains("up to 100"));
         assert!(told("full", &[("leave", "x")]).contains("is no size"));
+        for factor in ["1", "101", "x", "NaN"] {
+            assert!(told("slow-dev", &[("factor", factor)]).contains("more than 1, and 100 at the most"));
+        }
+        assert!(told("slow-dev", &[("factor", "2"), ("write_bps", "1M")]).contains("either this or"));
         assert!(told("disk-busy", &[("x", "1")]).ends_with("it has none"));
     }
 }

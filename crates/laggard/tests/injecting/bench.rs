@@ -1,0 +1,161 @@
+//! A bare lab, and faults in it.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::support::lab::{Lab, SMALL};
+use crate::support::{self, command, errors, laggard, text};
+
+/// A bare lab, and a folder for journals.
+pub struct Bench {
+    pub lab: Lab,
+    pub folder: tempfile::TempDir,
+}
+
+/// What a fault could leave behind in a host.
+pub const STATE: &str = "
+nft list ruleset; tc qdisc show; ip -o -4 addr; ip route
+findmnt -rno TARGET,FSTYPE,OPTIONS
+ls -A /run/lab
+cd /run/lab/brick 2> /dev/null && find . -type f -printf '%p %s %m %U %T@ %n\\n' | sort && find . -type f | sort | xargs md5sum";
+
+/// Some of them with two names, and all of them on disk.
+pub const FILES: &str = "
+cd /run/lab/brick; mkdir -p d .own
+for i in $(seq 30); do head -c $((i * 700)) /dev/urandom > d/f$i; ln d/f$i .own/$i; done
+sync --file-system .";
+
+impl Bench {
+    pub fn up(name: &str) -> Bench {
+        let lab = Lab::plan(name, SMALL);
+        lab.up();
+        Bench { lab, folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
+        [&["inject", "--undo-folder", text(self.folder.path())], words].concat()
+    }
+
+    pub fn inject(&self, words: &[&str]) -> Output {
+        laggard(&self.words(words))
+    }
+
+    /// Applies a fault, which must succeed; the name by which it is undone.
+    pub fn apply(&self, words: &[&str]) -> String {
+        let output = self.inject(&[&["apply"], words].concat());
+        assert!(output.status.success(), "{words:?}: {}", errors(&output));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    pub fn undo(&self, id: &str) {
+        let output = self.inject(&["undo", id]);
+        assert!(output.status.success(), "{}", errors(&output));
+    }
+
+    /// Applies a fault that must be refused; why.
+    pub fn refusal(&self, words: &[&str]) -> String {
+        let output = self.inject(&[&["apply"], words].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", errors(&output));
+        assert!(self.standing().is_empty());
+        errors(&output)
+    }
+
+    /// As [`Bench::refusal`], while something else stands.
+    pub fn refusal_beside(&self, words: &[&str]) -> String {
+        let output = self.inject(&[&["apply"], words].concat());
+        assert_eq!(output.status.code(), Some(2));
+        errors(&output)
+    }
+
+    /// Applies a fault and stays with it, until it stands.
+    pub fn hold(&self, words: &[&str]) -> Child {
+        let mut command = command(&self.words(&[&["apply"], words, &["--wait"]].concat()));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut id = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut id).unwrap();
+        if id.len() < 8 {
+            panic!("{words:?}: {}", errors(&child.wait_with_output().unwrap()));
+        }
+        child
+    }
+
+    pub fn standing(&self) -> Vec<serde_json::Value> {
+        let output = self.inject(&["status", "--json"]);
+        assert!(output.status.success(), "{}", errors(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The processes that guard faults of this bench.
+    pub fn guards(&self) -> Vec<u32> {
+        guards_of(self.folder.path())
+    }
+
+    pub fn exec(&self, host: &str, script: &str) -> Output {
+        laggard(&["lab", "exec", host, "--lab", &self.lab.name, "--", "sh", "-c", script])
+    }
+
+    pub fn says(&self, host: &str, script: &str) -> String {
+        let output = self.exec(host, script);
+        assert!(output.status.success(), "{script}: {}", errors(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub fn state(&self) -> Vec<String> {
+        let hosts = ["oss1", "oss2", "oss3", "client1"].iter();
+        let of = |host: &&str| String::from_utf8(self.exec(host, STATE).stdout).unwrap();
+        hosts
+            .flat_map(|host| of(host).lines().map(|line| format!("{host}: {line}")).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Fails unless all hosts are as they were; tells what is not.
+    pub fn is_as(&self, before: &[String], after_what: &str) {
+        let now = self.state();
+        let more: Vec<_> = now.iter().filter(|line| !before.contains(line)).collect();
+        let less: Vec<_> = before.iter().filter(|line| !now.contains(line)).collect();
+        assert!(more.is_empty() && less.is_empty(), "{after_what}: there is {more:#?}, there was {less:#?}");
+    }
+
+    /// Whether one host reaches another: it is told that nobody listens there, or it is told nothing.
+    pub fn reaches(&self, from: &str, to: &str) -> bool {
+        let output = self.exec(from, &format!("timeout 1 bash -c 'exec 3<>/dev/tcp/{to}/9'"));
+        match output.status.code() {
+            Some(124) => false,
+            Some(1) if errors(&output).contains("refused") => true,
+            other => panic!("{other:?}: {}", errors(&output)),
+        }
+    }
+
+    /// Reads from a disk past all caches.
+    pub fn reads(&self, host: &str, device: &str) -> Result<(), String> {
+        let script = format!("dd if=/dev/{device} of=/dev/null count=8 iflag=direct");
+        let output = self.exec(host, &script);
+        if output.status.success() { Ok(()) } else { Err(errors(&output)) }
+    }
+}
+
+pub fn signal(process: u32, signal: Signal) {
+    let number = rustix::process::Pid::from_raw(process as i32).unwrap();
+    rustix::process::kill_process(number, signal).unwrap();
+}
+
+pub fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(seconds), "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+pub fn guards_of(folder: &Path) -> Vec<u32> {
+    let numbers = support::files(Path::new("/proc"), "").into_iter().filter_map(|name| name.parse().ok());
+    let is_guard = |number: &u32| {
+        let line = std::fs::read_to_string(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        line.contains("\0guard\0") && line.contains(text(folder))
+    };
+    numbers.filter(is_guard).collect()
+}

@@ -1,0 +1,159 @@
+//! Every fault, seen from outside.
+
+use std::time::Instant;
+
+use crate::bench::{Bench, wait_until};
+use crate::support::errors;
+
+pub const OSS1: &str = "198.18.1.1";
+const OSS2: &str = "198.18.1.2";
+const OSS3: &str = "198.18.1.3";
+const CLIENT: &str = "198.18.2.1";
+
+pub fn disks(bench: &Bench) {
+    let device = bench.lab.device(0);
+    let id = bench.apply(&["dev-fail", "--node", "oss1", "--for", "60s"]);
+    let error = bench.reads("oss1", &device).unwrap_err();
+    assert!(error.contains("Input/output error"), "{error}");
+    let standing = bench.standing();
+    assert_eq!(standing[0]["id"], id.as_str());
+    assert_eq!(
+        (&standing[0]["is_guarded"], &standing[0]["nodes"]["oss1"]),
+        (&true.into(), &"applied".into())
+    );
+    bench.undo(&id);
+    bench.reads("oss1", &device).unwrap();
+
+    let words = ["dev-fail", "--node", "oss1", "--node", "oss2", "--for", "60s"];
+    let id = bench.apply(&[&words[..], &["--param", "mechanism=fs-shutdown"]].concat());
+    for host in ["oss1", "oss2"] {
+        let output = bench.exec(host, "ls /run/lab/brick");
+        assert!(errors(&output).contains("Input/output error"), "{host}: {}", errors(&output));
+    }
+    // The disk itself is well, and so is the third server.
+    bench.reads("oss1", &device).unwrap();
+    bench.says("oss3", "ls /run/lab/brick");
+    bench.undo(&id);
+    bench.says("oss1", "ls /run/lab/brick/d/f1");
+}
+
+pub fn files(bench: &Bench) {
+    let before = bench.says("oss1", "cd /run/lab/brick/d; md5sum *");
+    let words = ["inconsist", "--node", "oss1", "--for", "60s", "--seed", "7", "--param", "delete_pct=20"];
+    let plan = |words: &[&str]| {
+        let output = bench.inject(&[&["apply"], words, &["--dry-run"]].concat());
+        assert!(output.status.success(), "{}", errors(&output));
+        output.stdout
+    };
+    assert_eq!(plan(&words), plan(&words));
+    assert_ne!(plan(&words), plan(&[&words[..6], &["8"]].concat()));
+    let id = bench.apply(&words);
+    let hurt = bench.says("oss1", "cd /run/lab/brick/d; md5sum *");
+    let changed = hurt.lines().filter(|line| !before.contains(line)).count();
+    assert_eq!((before.lines().count(), hurt.lines().count(), changed), (30, 24, 3));
+    assert_eq!(bench.says("oss1", "ls /run/lab/brick/.own | wc -l").trim(), "24");
+    bench.undo(&id);
+
+    let id = bench.apply(&["full", "--node", "oss1", "--for", "60s", "--param", "leave=8M"]);
+    let output = bench.exec("oss1", "head -c 20M /dev/zero > /run/lab/brick/large");
+    assert!(errors(&output).contains("No space left"), "{}", errors(&output));
+    bench.says("oss1", "rm /run/lab/brick/large");
+    bench.undo(&id);
+}
+
+pub fn partitions(bench: &Bench) {
+    assert!(bench.reaches("client1", OSS1) && bench.reaches("oss1", OSS2));
+    let id = bench.apply(&["partition", "--node", "oss1", "--for", "60s"]);
+    assert!(!bench.reaches("client1", OSS1) && !bench.reaches("oss1", OSS2) && bench.reaches("oss2", OSS3));
+    bench.undo(&id);
+    assert!(bench.reaches("client1", OSS1));
+
+    let split = ["partition", "--node", "oss1", "--node", "oss2", "--for", "60s", "--param", "mode=split"];
+    let id = bench.apply(&split);
+    assert!(bench.reaches("oss1", OSS2) && !bench.reaches("oss1", OSS3) && !bench.reaches("client1", OSS2));
+    bench.undo(&id);
+
+    // What comes in from the client is lost; what goes out to it is not, and it says that nobody listens.
+    let one_way = ["--param", "mode=one-way", "--param", "lost=in", "--param", "peers=client"];
+    let id = bench.apply(&[&["partition", "--node", "oss1", "--for", "60s"], &one_way[..]].concat());
+    assert!(!bench.reaches("client1", OSS1) && bench.reaches("oss1", OSS2) && bench.reaches("oss2", CLIENT));
+    let arrives = "perl -e 'use Socket; socket S,2,2,0; bind S,sockaddr_in(7,INADDR_ANY); alarm 3; \
+                   recv S,$b,9,0; print $b'";
+    let greet = format!("sleep 0.5; echo hello > /dev/udp/{CLIENT}/7");
+    let heard = std::thread::scope(|scope| {
+        let heard = scope.spawn(|| bench.exec("client1", arrives));
+        bench.says("oss1", &format!("bash -c '{greet}'"));
+        heard.join().unwrap()
+    });
+    assert_eq!(String::from_utf8_lossy(&heard.stdout), "hello\n");
+    bench.undo(&id);
+}
+
+pub fn daemons(bench: &Bench) {
+    let start =
+        "cp /bin/sleep /run/lab/daemon; setsid --fork /run/lab/daemon 600 > /dev/null 2>&1 < /dev/null";
+    bench.says("oss2", start);
+    bench.says("oss3", start);
+    let state = |host: &str| {
+        bench.says(
+            host,
+            "for p in $(pgrep --ns $$ --nslist net -x daemon); do grep State /proc/$p/status; done",
+        )
+    };
+    let id = bench.apply(&["pause", "--node", "oss2", "--for", "60s", "--param", "process=daemon"]);
+    assert!(state("oss2").contains("T (stopped)") && state("oss3").contains("S (sleeping)"));
+    bench.undo(&id);
+    assert!(state("oss2").contains("S (sleeping)"));
+
+    let kill = ["kill", "--node", "oss2", "--for", "60s", "--param", "process=daemon"];
+    let refused = bench.refusal(&kill);
+    assert!(refused.contains("nothing says how to start daemon of oss2 again"), "{refused}");
+    let restart = "restart=setsid --fork /run/lab/daemon 600 > /dev/null 2>&1";
+    let id = bench.apply(&[&kill[..], &["--param", restart]].concat());
+    assert!(state("oss2").is_empty() && state("oss3").contains("S (sleeping)"));
+    bench.undo(&id);
+    assert!(state("oss2").contains("S (sleeping)"));
+    for host in ["oss2", "oss3"] {
+        bench.says(host, "pkill --ns $$ --nslist net -x daemon; rm /run/lab/daemon");
+    }
+}
+
+pub fn slowness(bench: &Bench) {
+    let id = bench.apply(&["slow-net", "--node", "oss1", "--for", "60s"]);
+    let rate = || bench.says("oss1", "tc qdisc show dev eth0");
+    assert!(rate().contains("rate 40Mbit"), "{}", rate());
+    assert!(
+        bench.refusal_beside(&["slow-dev", "--node", "oss1", "--for", "60s"]).contains("slow-link already")
+    );
+    bench.undo(&id);
+    assert!(rate().contains("rate 400Mbit"), "{}", rate());
+    let device = bench.lab.device(0);
+    let takes = || {
+        let begin = Instant::now();
+        bench.says(
+            "oss1",
+            &format!("dd if=/dev/{device} of=/dev/null bs=64k count=100 iflag=direct status=none"),
+        );
+        begin.elapsed()
+    };
+    let before = takes();
+    let id = bench.apply(&["slow-dev", "--node", "oss1", "--for", "60s", "--param", "factor=4"]);
+    let slow = takes();
+    assert!(slow > before * 3, "{slow:?} after {before:?}");
+    let trouble = || bench.lab.status()["hosts"][0]["disk"]["trouble"]["neighbour"].as_f64();
+    assert_eq!(trouble(), Some(0.75));
+    let second = bench.refusal_beside(&["dev-fail", "--node", "oss1", "--for", "60s"]);
+    assert!(second.contains("its disk has a trouble already"), "{second}");
+    bench.undo(&id);
+    assert_eq!(trouble(), Some(0.0));
+}
+
+pub fn a_lab_that_goes_takes_its_faults_along(bench: &Bench) {
+    bench.apply(&["dev-fail", "--node", "oss1", "--for", "60s"]);
+    bench.apply(&["partition", "--node", "oss2", "--for", "60s"]);
+    bench.lab.down();
+    let output = bench.inject(&["undo", "--all"]);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(bench.standing().is_empty());
+    wait_until("no guard is left", 10, || bench.guards().is_empty());
+}
