@@ -69,6 +69,7 @@ pub(super) struct Matcher {
     names: Vec<(Regex, Option<String>)>,
     any_name: Regex,
     customised: Vec<(u8, char)>,
+    components: Vec<(Regex, String)>,
 }
 
 impl Matcher {
@@ -106,6 +107,11 @@ impl Matcher {
                 .map(|(pattern, node)| Ok((exactly(&pattern)?, node)))
                 .collect::<Result<_, LogsError>>()?,
             customised: customised(rules)?,
+            components: rules
+                .components
+                .iter()
+                .map(|component| Ok((compiled(&component.text)?, component.name.clone())))
+                .collect::<Result<_, LogsError>>()?,
         })
     }
 
@@ -152,6 +158,12 @@ impl Matcher {
             |start: usize, end: usize| ignored.iter().all(|phrase| end <= phrase.0 || phrase.1 <= start);
         is_free(first.start(), first.end())
             || self.words.find_iter(text).any(|word| is_free(word.start(), word.end()))
+    }
+
+    /// The part of the file system that a message is from or about, where the rules know it.
+    pub(super) fn component(&self, function: &[u8], text: &[u8]) -> Option<&str> {
+        let is_of = |pattern: &Regex| pattern.is_match(function) || pattern.is_match(text);
+        self.components.iter().find(|(pattern, _)| is_of(pattern)).map(|(_, name)| name.as_str())
     }
 
     /// The nodes that a text names.

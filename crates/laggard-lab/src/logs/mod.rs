@@ -31,7 +31,7 @@ pub use layout::place;
 pub use line::{Line, Severity};
 pub use parsers::{Clock, Parser};
 pub use place::{Cell, Place, Side};
-pub use rules::{Equivalent, Name, Rules};
+pub use rules::{Component, Equivalent, Name, Rules};
 pub use scan::Scan;
 pub use scores::{Distance, Score, Truth, Verdict, distances, nodes_of, scores};
 pub use seen::{Count, Seen};

@@ -175,6 +175,12 @@ impl<'c> Scan<'c> {
         }
         let count = self.seen.counts.entry(key).or_insert_with(|| Count::first(line));
         count.add(time);
+        if let Some(component) = self.matcher.component(line.function, line.text) {
+            match count.components.get_mut(component) {
+                Some(lines) => *lines += 1,
+                None => _ = count.components.insert(component.to_owned(), 1),
+            }
+        }
         self.matcher.names(line.text, MOST_NAMES, &mut count.names);
     }
 

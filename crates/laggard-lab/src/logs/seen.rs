@@ -1,6 +1,6 @@
 //! What was seen in one log.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use laggard_core::model::time::{Span, Timestamp};
 use serde::Serialize;
@@ -45,6 +45,8 @@ pub struct Count {
     pub example: String,
     /// The nodes that they name.
     pub names: BTreeSet<String>,
+    /// How many are from or about parts of the file system that the rules know.
+    pub components: BTreeMap<String, u64>,
 }
 
 impl Seen {
@@ -86,6 +88,9 @@ impl Count {
         self.first = self.first.or(other.first).min(other.first.or(self.first));
         self.last = self.last.max(other.last);
         self.names.extend(other.names.iter().cloned());
+        for (component, lines) in &other.components {
+            *self.components.entry(component.clone()).or_default() += lines;
+        }
         if self.example.is_empty() {
             self.example.clone_from(&other.example);
         }

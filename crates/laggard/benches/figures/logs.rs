@@ -35,7 +35,9 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
         ours.push(process::run(Command::new(tools::laggard()).args(["logs", "classify"]).arg(&file))?);
         let mut counting = Command::new(&grep);
         counting.args(["-a", "-c", "-i", "-E", WORDS]).arg(&file).env("LC_ALL", "C");
-        theirs.push(process::run(&mut counting)?);
+        // With its output thrown away it would stop at the first line.
+        let count = File::create(folder.path().join("count"))?;
+        theirs.push(process::start_to(&mut counting, count.into())?.finish()?);
     }
     Ok(outcome(bytes::of_file(&file)?, &ours, &theirs))
 }

@@ -31,6 +31,9 @@ pub struct Rules {
     /// Lines that say nothing, whatever they hold.
     #[serde(default)]
     pub ignore_lines: Vec<String>,
+    /// Parts of the file system whose messages are also counted by themselves; the first that fits.
+    #[serde(default, rename = "component")]
+    pub components: Vec<Component>,
     /// How texts name nodes.
     #[serde(default, rename = "name_of")]
     pub names: Vec<Name>,
@@ -44,6 +47,16 @@ pub struct Equivalent {
     pub errno: u8,
     /// The texts, as regular expressions of any case.
     pub texts: Vec<String>,
+}
+
+/// A part of a file system.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Component {
+    /// What it is called.
+    pub name: String,
+    /// What its functions or their messages have in common, as a regular expression of any case.
+    pub text: String,
 }
 
 /// How texts name a node.

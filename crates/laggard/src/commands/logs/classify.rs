@@ -54,6 +54,8 @@ pub enum By {
     Node,
     /// Logs of a node.
     Source,
+    /// Parts of the file system, by node: the paper's Table 9, of LFSCK.
+    Component,
 }
 
 /// What was found.

@@ -168,15 +168,15 @@ fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
     let words = cells.iter().copied().chain([by_word.as_str()]);
     let mut table = classes_table(&words.chain(columns.iter().map(String::as_str)).collect::<Vec<_>>());
     for ((cell, group), row) in rows(signs, by) {
-        let words = cell_words(cell).into_iter().take(cells.len()).chain([group.to_owned()]);
+        let words = cell_words(cell).into_iter().take(cells.len()).chain([group]);
         table.add_row(words.chain(columns.iter().map(|column| lines(row.get(column)))));
     }
     output::print(&table)?;
     say("\nlines by class; in brackets: before the fault, or no more than three times as often as then\n")
 }
 
-fn rows<'s>(signs: &[&'s Sign], by: By) -> BTreeMap<(&'s Cell, &'s str), Row> {
-    let mut rows: BTreeMap<(&Cell, &str), Row> = BTreeMap::new();
+fn rows<'s>(signs: &[&'s Sign], by: By) -> BTreeMap<(&'s Cell, String), Row> {
+    let mut rows: BTreeMap<(&Cell, String), Row> = BTreeMap::new();
     for sign in signs {
         for (group, lines) in groups(sign, by) {
             let row = rows.entry((&sign.cell, group)).or_default();
@@ -198,16 +198,22 @@ fn lines(counted: Option<&(u64, u64)>) -> String {
     }
 }
 
-fn groups(sign: &Sign, by: By) -> Vec<(&str, Lines)> {
+fn groups(sign: &Sign, by: By) -> Vec<(String, Lines)> {
     match by {
-        By::Node => vec![(&sign.node, Lines { before: sign.before, after: sign.count.lines })],
+        By::Node => vec![(sign.node.clone(), Lines { before: sign.before, after: sign.count.lines })],
         By::Phase => all(&sign.phases),
         By::Source => all(&sign.sources),
+        By::Component => {
+            let of_node = |(component, after): (&String, &u64)| {
+                (format!("{component} {}", sign.node), Lines { before: 0, after: *after })
+            };
+            sign.count.components.iter().map(of_node).collect()
+        }
     }
 }
 
-fn all(counts: &BTreeMap<String, Lines>) -> Vec<(&str, Lines)> {
-    counts.iter().map(|(name, lines)| (name.as_str(), *lines)).collect()
+fn all(counts: &BTreeMap<String, Lines>) -> Vec<(String, Lines)> {
+    counts.iter().map(|(name, lines)| (name.clone(), *lines)).collect()
 }
 
 /// Table 7: what the classes in use stand for.
