@@ -90,7 +90,7 @@ fn a_plan_warns_of_warm_caches_and_mistakes_are_told_with_their_line() {
     let output = laggard(&["campaign", "plan", text(&path)]);
     assert_eq!(output.status.code(), Some(2));
     let told = errors(&output);
-    assert!(told.contains("c.toml: line 30: matrix.nodes.ONE: no node is called \"s7\""), "{told}");
+    assert!(told.contains("c.toml: line 28: matrix.nodes.ONE: no node is called \"s7\""), "{told}");
 }
 
 /// Whether a lab can be made here.

@@ -3,7 +3,7 @@
 //! Always: a cell begins with a system that is well and ends with nothing left; a cell that is over is not played again.
 //!
 //! A campaign is a matrix of [`cells`]: sets of nodes by faults, some times over, and a control without a fault.
-//! [`play`] plays them, [`phases`] is one cell.
+//! [`play`] plays them, `phases.rs` is one cell.
 
 pub mod again;
 pub mod cells;

@@ -199,6 +199,7 @@ impl Run<'_, '_> {
         let begin = now_ns();
         session.apply(&deed)?;
         self.result.injected_ns = Some(begin);
+        self.logbook.take_own(&self.player.target)?;
         let (what, whom) = (deed.model.name().to_owned(), deed.nodes().join(", "));
         self.player.note(Phase::Inject, "apply", &whom, Outcome::Ok, &what)?;
         (self.player.stage.tell)(&format!("inject {what} at {whom}"));

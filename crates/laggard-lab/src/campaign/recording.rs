@@ -83,9 +83,11 @@ fn judged(report: &Value, hurt: &[String], injected_ns: Option<u64>) -> Diagnosi
     let since = |suspect: &Value| suspect["since"].as_str()?.parse::<Timestamp>().ok();
     let first = suspects.iter().find(|suspect| is_hurt(suspect)).and_then(since);
     let injected = injected_ns.and_then(|ns| i64::try_from(ns / 1000).ok()).map(Timestamp::from_micros);
+    let seconds = first.zip(injected).map(|(since, injected)| (since - injected).seconds());
     Diagnosis {
         is_right: suspects.first().is_some_and(is_hurt),
-        seconds: first.zip(injected).map(|(since, injected)| (since - injected).seconds()),
+        // Windows may begin before the fault does; then they do not tell how fast.
+        seconds: seconds.filter(|seconds| *seconds >= 0.0),
         suspects: suspects.iter().map(name).collect(),
         error: None,
     }
@@ -106,5 +108,6 @@ mod tests {
         assert_eq!((of("oss3").is_right, of("oss3").seconds), (true, Some(7.0)));
         assert_eq!((of("oss1").is_right, of("oss1").seconds), (false, Some(9.0)));
         assert_eq!((of("oss2").is_right, of("oss2").seconds), (false, None));
+        assert_eq!(judged(&report, &["oss3".to_owned()], Some(at + 8_000_000_000)).seconds, None);
     }
 }

@@ -2,7 +2,7 @@
 //! In: a folder and a seed. Out: a [`tally::Tally`]: how many files are as they should be, what is wrong with the
 //! others, and one [`outcome::Outcome`] for all. Always: an operation that fails is counted, and the work goes on.
 //!
-//! [`age`] makes a file system look used; [`write`] writes files and a [`manifest`] of their blocks; [`verify`]
+//! [`age`] makes a file system look used; [`write`](mod@write) writes files and a [`manifest`] of their blocks; [`verify`]
 //! compares; [`rw`] writes, reads back and removes.
 
 pub mod age;
