@@ -181,9 +181,10 @@ fn fingerprint(config: &Config) -> serde_json::Value {
 
 /// When the machine was started, for messages of the kernel that count from then.
 fn booted_us() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/stat").ok()?;
-    let seconds = text.lines().find_map(|line| line.strip_prefix("btime "))?;
-    seconds.trim().parse::<u64>().ok().map(|seconds| seconds * 1_000_000)
+    // Not from /proc/stat, which has whole seconds.
+    let text = std::fs::read_to_string("/proc/uptime").ok()?;
+    let uptime: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some((super::stat::now_ns() / 1000).saturating_sub((uptime * 1e6) as u64))
 }
 
 /// What is left of a cell that was cut short.
