@@ -103,12 +103,16 @@ impl<'a> Target<'a> {
         let told = if filled.starts_with("laggard work ") { filled + " --json" } else { filled };
         let program = lab::program()?;
         let folder = Path::new(&program).parent().unwrap_or(Path::new("/")).display().to_string();
-        // On another machine it is wherever it was installed.
-        let path = match node.exec {
+        // On another machine it is wherever it was installed. Here it is in that folder, if it was not renamed.
+        let known = match node.exec {
             Exec::Ssh(_) => String::new(),
-            _ => format!("PATH={}:$PATH; export PATH; ", quoted(&folder)),
+            _ => format!(
+                "PATH={}:$PATH; export PATH; laggard() {{ {} \"$@\"; }}; ",
+                quoted(&folder),
+                quoted(&program)
+            ),
         };
-        node.command(&["sh", "-c", &format!("{path}{told}")])
+        node.command(&["sh", "-c", &format!("{known}{told}")])
     }
 
     /// A script of the adapter, on a node.
