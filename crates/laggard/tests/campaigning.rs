@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use support::{command, errors, laggard, left_out, prints, text};
+use support::lab::{can_be, turn};
+use support::{command, errors, laggard, prints, text};
 
 #[test]
 fn files_that_were_written_are_verified_and_damage_is_told() {
@@ -91,22 +92,6 @@ fn a_plan_warns_of_warm_caches_and_mistakes_are_told_with_their_line() {
     assert_eq!(output.status.code(), Some(2));
     let told = errors(&output);
     assert!(told.contains("c.toml: line 28: matrix.nodes.ONE: no node is called \"s7\""), "{told}");
-}
-
-/// Whether a lab can be made here.
-fn can_be() -> bool {
-    let output = laggard(&["lab", "doctor"]);
-    if !output.status.success() {
-        left_out(&format!("no lab on this machine: {}", String::from_utf8_lossy(&output.stdout)));
-    }
-    output.status.success()
-}
-
-/// Labs take turns: also those of two runs of the tests.
-fn turn() -> std::fs::File {
-    let file = std::fs::File::create(std::env::temp_dir().join("laggard-lab-tests.lock")).unwrap();
-    file.lock().unwrap();
-    file
 }
 
 /// Takes down what a killed run of the test, or this one, has left.

@@ -11,14 +11,7 @@ pub(super) fn line<'l>(bytes: &'l [u8], clock: &Clock) -> Option<Line<'l>> {
     rest.skip(b"(")?;
     let level = rest.take(1)?;
     rest.skip(b") ")?;
-    let mut whole = rest;
-    let time = match dates::iso(&mut whole) {
-        Some(time) => {
-            rest = whole;
-            time
-        }
-        None => dates::short(&mut rest, clock)?,
-    };
+    let time = dates::any(&mut rest, clock)?;
     rest.skip(b" ")?;
     let end = memmem::find(rest.0, b" >> ")?;
     let (thread, text) = (rest.take(end)?, rest.0.get(4..)?);

@@ -37,6 +37,17 @@ pub(super) fn short(cursor: &mut Cursor<'_>, clock: &Clock) -> Option<Timestamp>
     timestamp(clock.year, month, day, time, micros)
 }
 
+/// A date of either kind; of one that is neither, nothing is taken.
+pub(super) fn any(cursor: &mut Cursor<'_>, clock: &Clock) -> Option<Timestamp> {
+    let mut tried = *cursor;
+    let time = iso(&mut tried).or_else(|| {
+        tried = *cursor;
+        short(&mut tried, clock)
+    })?;
+    *cursor = tried;
+    Some(time)
+}
+
 /// Seconds with parts of them, since 1970 or since the start of the host.
 pub(super) fn seconds(cursor: &mut Cursor<'_>) -> Option<Span> {
     let whole = cursor.number()?;

@@ -6,14 +6,7 @@ use super::{Clock, dates, kernel};
 
 pub(super) fn line<'l>(bytes: &'l [u8], clock: &Clock) -> Option<Line<'l>> {
     let mut rest = Cursor(bytes);
-    let mut whole = rest;
-    let time = match dates::iso(&mut whole) {
-        Some(time) => {
-            rest = whole;
-            time
-        }
-        None => dates::short(&mut rest, clock)?,
-    };
+    let time = dates::any(&mut rest, clock)?;
     rest.skip(b" ")?;
     rest.word();
     let tag = rest.until(b':').filter(|tag| !tag.is_empty() && !tag.contains(&b' '))?;
