@@ -2,6 +2,8 @@
 //! In: a name. Out: an [`Adapter`]: how to start, create, mount, check and stop, as scripts of the shell.
 //! Always: a script runs inside one host, and fails with its first command that does.
 //!
+//! An adapter that is `like` another one says only what is different.
+//!
 //! Scripts find in their environment: `FIRST`, the address of the first server; `OTHERS`, those of the others;
 //! `SERVERS`, all of them; `COUNT`, how many; `REDUNDANCY`; `ADDRESS`, the host's own; `BRICK`, the folder of a
 //! server's disk; `MOUNTPOINT`, where clients mount; `TRUE_PEERS`, `yes` or empty: whether caches and
@@ -141,8 +143,27 @@ pub fn all() -> Result<Vec<Adapter>, LabError> {
 }
 
 fn read() -> Result<Vec<Adapter>, LabError> {
-    let parse = |text: &&str| toml::from_str(text).map_err(|error| LabError::Input(error.to_string()));
-    FILES.iter().map(parse).collect()
+    let mut tables: Vec<toml::Table> = vec![];
+    for text in FILES {
+        let own: toml::Table = toml::from_str(text).map_err(unreadable)?;
+        let table = completed(own, &tables)?;
+        tables.push(table);
+    }
+    tables.into_iter().map(|table| table.try_into().map_err(unreadable)).collect()
+}
+
+/// What an adapter does not say itself it has from the one that it is `like`, of those before it.
+fn completed(mut own: toml::Table, before: &[toml::Table]) -> Result<toml::Table, LabError> {
+    let Some(like) = own.remove("like") else { return Ok(own) };
+    let base = before.iter().find(|table| table.get("name") == Some(&like));
+    let mut whole =
+        base.ok_or_else(|| LabError::Input(format!("no adapter before is called {like}")))?.clone();
+    whole.extend(own);
+    Ok(whole)
+}
+
+fn unreadable(error: toml::de::Error) -> LabError {
+    LabError::Input(error.to_string())
 }
 
 #[cfg(test)]
@@ -158,6 +179,21 @@ mod tests {
             error,
             "no file system is called \"zfs\"; there is gluster-dispersed, gluster-replicated, \
              gluster-sharded, moosefs, lustre, beegfs, ceph"
+        );
+    }
+
+    #[test]
+    fn what_an_adapter_is_like_it_has_but_for_what_it_says_itself() {
+        let [one, other] =
+            ["gluster-dispersed", "gluster-replicated"].map(|name| Adapter::named(name).unwrap());
+        assert_eq!(
+            (&one.fsck, &one.revive, one.least_servers),
+            (&other.fsck, &other.revive, other.least_servers)
+        );
+        assert!(one.create.contains("disperse ") && other.create.contains("replica "));
+        let alone = toml::Table::from_iter([("like".to_owned(), "nobody".into())]);
+        assert!(
+            completed(alone, &[]).unwrap_err().to_string().contains("no adapter before is called \"nobody\"")
         );
     }
 
