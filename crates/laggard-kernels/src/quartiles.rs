@@ -35,6 +35,9 @@ pub struct Overview {
     near: [Vec<f64>; 2],
 }
 
+/// Rows that are looked at to guess how high values are.
+const SAMPLED: usize = 64;
+
 /// Where a quartile lies.
 #[derive(Clone, Copy, Debug)]
 struct Bracket {
@@ -51,7 +54,7 @@ impl Overview {
         if !(is_next && self.append(rows, fresh)) {
             self.begin(rows, fresh);
         }
-        self.parts.iter().map(|part| part.extent).fold(Extent::NOTHING, Extent::with)
+        self.extent()
     }
 
     /// Counts the last columns only. Not if they would make the parts uneven, or do not fit the tallies.
@@ -76,14 +79,29 @@ impl Overview {
         (self.columns, self.rows) = (rows.columns(), rows.count());
         let is_even = fresh > 0 && rows.columns().is_multiple_of(fresh);
         let length = if is_even { fresh } else { rows.columns() };
-        // Two powers of two are left for higher values to come.
-        self.lowest = cell(extent(rows).high.max(0.0)) + 2 * OCTAVE - CELLS;
+        // Some rows tell about how high values are, so that all of them need be looked at once only.
+        let every = (rows.count() / SAMPLED).max(1);
+        let some = (0..rows.count()).step_by(every).map(|number| extent(rows.some(number, 1)));
+        self.count(rows, length, some.fold(Extent::NOTHING, Extent::with));
+        let all = self.extent();
+        if !self.is_fitting(all) {
+            self.count(rows, length, all);
+        }
+    }
+
+    /// Counts all columns, `length` at a time, with places for values that are up to four times as high.
+    fn count(&mut self, rows: Rows, length: usize, extent: Extent) {
+        self.lowest = cell(extent.high.max(0.0)) + 2 * OCTAVE - CELLS;
         self.parts.clear();
         for first in (0..rows.columns()).step_by(length) {
             let (stretch, mut part) = (rows.stretch(first, length), Tally::default());
             part.count(stretch, self.lowest);
             self.parts.push_back(part);
         }
+    }
+
+    fn extent(&self) -> Extent {
+        self.parts.iter().map(|part| part.extent).fold(Extent::NOTHING, Extent::with)
     }
 
     /// The quartiles of all values that are there, between two neighbours where they fall between (numpy's and R's

@@ -62,7 +62,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Rows that are fetched ahead of their turn.
-const AHEAD: usize = 3;
+const AHEAD: usize = 8;
 
 /// Tells the processor that these values are needed soon. Rows of a long table are far apart, so it would not guess.
 #[inline]

@@ -63,7 +63,8 @@ pub fn run() {
     let path = std::env::temp_dir().join(format!("laggard-detection-{}.f32", std::process::id()));
     if day::write(&table, &path).is_ok() {
         let question = Question { members: MEMBERS, threshold: THRESHOLD, tries: TRIES };
-        tell("numpy + scipy", rivals::numpy(&path, question), own);
+        tell("numpy + scipy", rivals::numpy(&path, question, true), own);
+        tell("the same, tuned", rivals::numpy(&path, question, false), own);
         tell("R", rivals::r(&path, question), own);
     }
     // Nothing to do about a file that cannot be removed.

@@ -19,23 +19,24 @@ fn script(name: &str) -> PathBuf {
 }
 
 /// A script prints seconds and flags.
-fn run(program: &str, script: &Path, day: &Path, question: Question) -> Outcome {
+fn run(program: &str, script: &Path, day: &Path, question: Question, words: &[&str]) -> Outcome {
     let Question { members, threshold, tries } = question;
     let numbers = [members.to_string(), threshold.to_string(), tries.to_string()];
     let one_thread = [("OPENBLAS_NUM_THREADS", "1"), ("OMP_NUM_THREADS", "1")];
-    let output = Command::new(program).arg(script).arg(day).args(numbers).envs(one_thread).output().ok()?;
+    let output = Command::new(program).arg(script).arg(day).args(numbers).args(words).envs(one_thread).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let mut words = text.split_whitespace();
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// By numpy and scipy.
-pub fn numpy(day: &Path, question: Question) -> Outcome {
+/// By numpy and scipy: as one would write it first, or as fast as we could.
+pub fn numpy(day: &Path, question: Question, is_plain: bool) -> Outcome {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
-    run(&python, &script("all_pairs.py"), day, question)
+    let words: &[&str] = if is_plain { &["plain"] } else { &[] };
+    run(&python, &script("all_pairs.py"), day, question, words)
 }
 
 /// By R.
 pub fn r(day: &Path, question: Question) -> Outcome {
-    run("Rscript", &script("all_pairs.R"), day, question)
+    run("Rscript", &script("all_pairs.R"), day, question, &[])
 }

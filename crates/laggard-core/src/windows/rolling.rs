@@ -1,7 +1,5 @@
 //! Smoothed windows over a table that comes in stretches: what one call leaves over, the next one goes on with.
 
-use std::ops::RangeInclusive;
-
 use laggard_kernels::rows::{Rows, prefetch};
 
 use super::smoothing::Smoothing;
@@ -28,8 +26,6 @@ pub struct Rolling {
     capacity: usize,
     /// How many of these no window needs any more. They go when the next ones come, while the rest is at hand anyway.
     done: usize,
-    /// Samples of each member that are smoothed at a time.
-    part: usize,
     /// Memory that is used again and again.
     joined: Vec<f64>,
     threes: Vec<f64>,
@@ -41,19 +37,21 @@ pub struct Rolling {
 /// Samples of all members that are smoothed at a time, so that they stay in the processor's cache.
 const VALUES_AT_ONCE: usize = 1 << 17;
 
-/// Samples of each member that are smoothed at a time: fewer cost too many turns, more too much memory.
-const PART: RangeInclusive<usize> = 32..=192;
+/// The most samples of each member that are smoothed at a time: more cost memory, and gain nothing.
+const MOST_AT_ONCE: usize = 192;
 
 /// Members whose samples are fetched ahead of their turn.
-const AHEAD: usize = 3;
+const AHEAD: usize = 8;
 
 impl Rolling {
     /// For a group of so many members. Sizes of 0 are taken as 1.
     pub fn new(smoothing: Smoothing, sliding: Sliding, members: usize) -> Rolling {
         let sliding = Sliding { size: sliding.size.max(1), shift: sliding.shift.max(1) };
         let smoothing = Smoothing { span: smoothing.span.max(1), ..smoothing };
-        let part = (VALUES_AT_ONCE / members.max(1)).clamp(*PART.start(), *PART.end());
-        let capacity = sliding.size.max(sliding.shift) + part;
+        let at_once = (VALUES_AT_ONCE / members.max(1)).min(MOST_AT_ONCE);
+        // Whole shifts: when all places are used, the last window is complete, and no mean is kept for longer than needed.
+        let more = (at_once / sliding.shift).saturating_sub(1) * sliding.shift;
+        let capacity = sliding.size.max(sliding.shift) + more;
         Rolling {
             smoothing,
             sliding,
@@ -65,7 +63,6 @@ impl Rolling {
             len: 0,
             capacity,
             done: 0,
-            part,
             joined: Vec::new(),
             threes: Vec::new(),
             first: None,
@@ -82,7 +79,7 @@ impl Rolling {
         self.continue_or_begin(&table.grid);
         let mut from = 0;
         while from < table.grid.len {
-            let to = (from + self.part).min(table.grid.len);
+            let to = self.up_to(from).min(table.grid.len);
             self.smooth(table, from, to);
             self.show_complete(table.grid.step, &mut show);
             from = to;
@@ -98,6 +95,13 @@ impl Rolling {
         }
         let before_first_mean = self.smoothing.span - 1 - self.raw_len;
         self.first.get_or_insert(grid.instant(before_first_mean));
+    }
+
+    /// Up to which column there are places for the means, from the one with that number on. The first columns of all
+    /// have none of their own.
+    fn up_to(&self, from: usize) -> usize {
+        let without = (self.smoothing.span - 1).saturating_sub(self.raw_len + from);
+        from + without + self.capacity - (self.len - self.done)
     }
 
     /// Appends the means of the columns `from..to`.

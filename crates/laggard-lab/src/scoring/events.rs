@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Suspect;
+use laggard_core::windows::Window;
 use serde::Serialize;
 
 use super::stream::Alarms;
@@ -29,6 +30,15 @@ impl Event {
     /// Whether its begin is in a recording that begins at `first`; how soon it is found cannot be told otherwise.
     pub fn begins_after(&self, first: Timestamp) -> bool {
         self.begin.is_none_or(|begin| begin >= first)
+    }
+
+    /// The share of the recorded time of both that it has in common with a suspect.
+    fn likeness(&self, suspect: &Suspect, recorded: Window) -> f64 {
+        let begin = self.begin.unwrap_or(recorded.start).max(recorded.start);
+        let end = self.end.unwrap_or(recorded.end()).min(recorded.end());
+        let common = end.min(suspect.until) - begin.max(suspect.since);
+        let all = end.max(suspect.until) - begin.min(suspect.since);
+        common.micros() as f64 / all.micros().max(1) as f64
     }
 }
 
@@ -79,30 +89,36 @@ pub fn events(truth: &Truth) -> Vec<Event> {
     events
 }
 
-/// What was made of an event of a recording that begins at `first`.
-pub fn seen(
-    event: &Event,
-    truth: &Truth,
-    alarms: &Alarms,
-    inventory: &Inventory,
-    suspects: &[Suspect],
-    first: Timestamp,
-) -> Seen {
+/// What was made of an event of a recording that begins at `first`, told as so many suspects.
+pub fn seen(event: &Event, truth: &Truth, alarms: &Alarms, incidents: usize, first: Timestamp) -> Seen {
     let told = event.troubles.iter().filter_map(|number| alarms.told.get(number)).map(|(end, _)| *end).min();
     let begin = event.begin.unwrap_or(first);
     let names = event.troubles.iter().map(|&number| truth.troubles[number].label.component.clone());
-    let is_of_event = |suspect: &&Suspect| is_of(event, suspect, truth, inventory);
     Seen {
         kind: event.kind.clone(),
         begin: event.begin,
         components: names.collect(),
         latency: told.map(|told| (told - begin).max(Span::ZERO)),
-        incidents: suspects.iter().filter(is_of_event).count(),
+        incidents,
     }
 }
 
-/// Whether a suspect tells of an event.
-pub fn is_of(event: &Event, suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> bool {
+/// The number of the event that a suspect tells of: of those that concern it, the one whose time is most like its own.
+/// An array may jitter, lose a controller and then some paths within an hour, and each is told by another suspect.
+pub fn told(
+    suspect: &Suspect,
+    events: &[Event],
+    truth: &Truth,
+    inventory: &Inventory,
+    recorded: Window,
+) -> Option<usize> {
+    let concerning = events.iter().enumerate().filter(|(_, event)| is_of(event, suspect, truth, inventory));
+    let likeness = |(number, event): (usize, &Event)| (number, event.likeness(suspect, recorded));
+    concerning.map(likeness).max_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
+}
+
+/// Whether a suspect concerns an event.
+fn is_of(event: &Event, suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> bool {
     let is_then = event.end.is_none_or(|end| suspect.since < end)
         && event.begin.is_none_or(|begin| suspect.until > begin);
     is_then && event.troubles.iter().any(|&number| concerns(suspect, truth, number, inventory))
@@ -176,7 +192,7 @@ b:2,1970-01-01T05:00:00Z,,slow-lun
         alarms.told.insert(1, (Timestamp::from_seconds(2 * 3600), 2));
         let first = Timestamp::from_seconds(0);
         let seen: Vec<Seen> =
-            events(&truth).iter().map(|event| seen(event, &truth, &alarms, &inventory, &[], first)).collect();
+            events(&truth).iter().map(|event| seen(event, &truth, &alarms, 0, first)).collect();
         let kinds = by_kind(&seen);
         assert_eq!(kinds["array-jitter"].latencies, [Span::from_seconds(3600)]);
         assert_eq!((kinds["slow-lun"].events, kinds["slow-lun"].found), (1, 0));

@@ -7,9 +7,10 @@ use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Suspect;
+use laggard_core::windows::Window;
 use laggard_lab::scoring::covered::Covered;
 use laggard_lab::scoring::entrants::Entrant;
-use laggard_lab::scoring::events::{Seen, by_kind, events, is_of, seen};
+use laggard_lab::scoring::events::{Seen, by_kind, events, seen, told};
 use laggard_lab::scoring::stream::{Alarms, per_1000_days};
 use laggard_lab::scoring::truth::Truth;
 
@@ -71,13 +72,17 @@ fn judge(
     let report = diagnose(recording, &*method, reasoning, &mut hearing)?;
     hearing.bar.finish_and_clear();
     let first = report.from.unwrap_or(Timestamp::MIN);
-    let inventory = &recording.inventory;
+    let recorded = Window { start: first, length: report.to.unwrap_or(first) - first };
     let events = events(truth);
-    let is_of_none = |suspect: &&Suspect| !events.iter().any(|event| is_of(event, suspect, truth, inventory));
-    let blamed = report.suspects.iter().filter(|suspect| suspect.cause != Cause::WorkloadSkew);
-    tally.other_incidents += blamed.filter(is_of_none).count();
-    let made = |event| seen(event, truth, &hearing.alarms, inventory, &report.suspects, first);
-    tally.seen.extend(events.iter().filter(|event| event.begins_after(first)).map(made));
+    let of_event = |suspect| told(suspect, &events, truth, &recording.inventory, recorded);
+    let incidents: Vec<(&Suspect, Option<usize>)> =
+        report.suspects.iter().map(|suspect| (suspect, of_event(suspect))).collect();
+    let is_blamed = |suspect: &Suspect| suspect.cause != Cause::WorkloadSkew;
+    tally.other_incidents += incidents.iter().filter(|(who, of)| of.is_none() && is_blamed(who)).count();
+    for (number, event) in events.iter().enumerate().filter(|(_, event)| event.begins_after(first)) {
+        let count = incidents.iter().filter(|(_, of)| *of == Some(number)).count();
+        tally.seen.push(seen(event, truth, &hearing.alarms, count, first));
+    }
     tally.false_alarms += hearing.alarms.mistaken.len();
     Ok(())
 }
