@@ -2,14 +2,41 @@
 //!
 //! A block holds one row of sixteen bins for each position; the bins of one component stand below each other.
 
+use std::ops::{Deref, DerefMut};
+
 use crate::HIGHEST_BIN;
 use crate::machine::kernel;
 
 /// Components in a block.
 pub const LANES: usize = 16;
 
-/// One bin of each component of a block.
-pub type Lanes = [u16; LANES];
+/// One bin of each component of a block. Aligned: a row that lies in two lines of the cache costs twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(32))]
+pub struct Lanes(pub [u16; LANES]);
+
+impl Lanes {
+    /// The same bin in all lanes.
+    pub fn all(bin: u16) -> Lanes {
+        Lanes([bin; LANES])
+    }
+}
+
+impl Deref for Lanes {
+    type Target = [u16; LANES];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u16; LANES] {
+        &self.0
+    }
+}
+
+impl DerefMut for Lanes {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u16; LANES] {
+        &mut self.0
+    }
+}
 
 /// Components that are compared with all others at the same time.
 pub const ASKED: usize = 4;
@@ -83,7 +110,7 @@ mod plain {
     pub(super) fn turn(rows: &[u16], stride: usize, block: &mut [Lanes]) {
         assert!(rows.len() == LANES * stride && block.len() <= stride, "sixteen rows that are long enough");
         for (position, place) in block.iter_mut().enumerate() {
-            *place = std::array::from_fn(|lane| rows[lane * stride + position]);
+            *place = Lanes(std::array::from_fn(|lane| rows[lane * stride + position]));
         }
     }
 
@@ -149,7 +176,7 @@ mod wide {
             }
         }
         for (position, place) in block.iter_mut().enumerate().skip(whole) {
-            *place = std::array::from_fn(|lane| rows[lane * stride + position]);
+            *place = Lanes(std::array::from_fn(|lane| rows[lane * stride + position]));
         }
     }
 

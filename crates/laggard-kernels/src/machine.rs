@@ -41,18 +41,18 @@ pub(crate) mod wide {
         __m256d, __m256i, _mm256_loadu_pd, _mm256_loadu_si256, _mm256_storeu_pd, _mm256_storeu_si256,
     };
 
-    use crate::lanes::Lanes;
+    use crate::LANES;
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(crate) fn load(lanes: &Lanes) -> __m256i {
+    pub(crate) fn load(lanes: &[u16; LANES]) -> __m256i {
         // SAFETY: sixteen numbers of 16 bits are as long as the register; it need not be aligned.
         unsafe { _mm256_loadu_si256(lanes.as_ptr().cast()) }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(crate) fn store(lanes: &mut Lanes, register: __m256i) {
+    pub(crate) fn store(lanes: &mut [u16; LANES], register: __m256i) {
         // SAFETY: as in `load`.
         unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), register) }
     }

@@ -55,7 +55,7 @@ kernel! {
 }
 
 fn plain(blocks: &[Lanes], size: usize, highest: u16) -> usize {
-    blocks.iter().step_by(size).flatten().filter(|bin| **bin <= highest).count()
+    blocks.iter().step_by(size).flat_map(|row| row.iter()).filter(|bin| **bin <= highest).count()
 }
 
 #[cfg(target_arch = "x86_64")]

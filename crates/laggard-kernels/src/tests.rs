@@ -138,7 +138,7 @@ fn values_past_the_ends_are_in_the_outermost_bins() {
 fn components(dice: &mut Dice, members: usize, size: usize, highest: u16) -> (Vec<Vec<u16>>, Vec<Lanes>) {
     let mut draw = || (0..size).map(|_| dice.next(u64::from(highest) + 1) as u16).collect::<Vec<_>>();
     let components: Vec<Vec<u16>> = (0..members).map(|_| draw()).collect();
-    let mut blocks = vec![[u16::MAX; LANES]; members.div_ceil(LANES) * size];
+    let mut blocks = vec![Lanes::all(u16::MAX); members.div_ceil(LANES) * size];
     for (number, component) in components.iter().enumerate() {
         for (position, &bin) in component.iter().enumerate() {
             blocks[number / LANES * size + position][number % LANES] = bin;
@@ -156,7 +156,7 @@ fn sorted((mut components, mut blocks): (Vec<Vec<u16>>, Vec<Lanes>)) -> (Vec<Vec
 }
 
 fn spread(component: &[u16]) -> Vec<Lanes> {
-    component.iter().map(|&bin| [bin; LANES]).collect()
+    component.iter().map(|&bin| Lanes::all(bin)).collect()
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn rows_turn_into_blocks_of_every_length() {
             let stride = size + size % 3;
             let rows: Vec<u16> =
                 components.iter().flat_map(|c| c.iter().copied().chain(vec![7; stride - size])).collect();
-            let mut block = vec![[0; LANES]; size];
+            let mut block = vec![Lanes::all(0); size];
             lanes::turn(&rows, stride, &mut block);
             assert_eq!(block, expected);
         }

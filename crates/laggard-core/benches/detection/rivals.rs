@@ -23,7 +23,14 @@ fn run(program: &str, script: &Path, day: &Path, question: Question, words: &[&s
     let Question { members, threshold, tries } = question;
     let numbers = [members.to_string(), threshold.to_string(), tries.to_string()];
     let one_thread = [("OPENBLAS_NUM_THREADS", "1"), ("OMP_NUM_THREADS", "1")];
-    let output = Command::new(program).arg(script).arg(day).args(numbers).args(words).envs(one_thread).output().ok()?;
+    let output = Command::new(program)
+        .arg(script)
+        .arg(day)
+        .args(numbers)
+        .args(words)
+        .envs(one_thread)
+        .output()
+        .ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let mut words = text.split_whitespace();
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))

@@ -69,7 +69,7 @@ impl CdfDistances {
         let (size, members) = (rows.columns(), rows.count());
         if (self.sorted.size, self.sorted.members) != (size, members) {
             self.network = Network::new(size);
-            let blocks = vec![[0; LANES]; members.div_ceil(LANES) * size];
+            let blocks = vec![Lanes::all(0); members.div_ceil(LANES) * size];
             self.sorted = Sorted { blocks, size, members, highest: 0 };
         }
     }
@@ -155,7 +155,7 @@ impl CdfDistances {
 /// Appends the bins of one member, each in all lanes.
 fn spread(sorted: &Sorted, member: usize, spread: &mut Vec<Lanes>) {
     let block = &sorted.blocks[member / LANES * sorted.size..][..sorted.size];
-    spread.extend(block.iter().map(|row| [row[member % LANES]; LANES]));
+    spread.extend(block.iter().map(|row| Lanes::all(row[member % LANES])));
 }
 
 /// Distances are whole numbers: above a threshold is above its whole part. None: nothing is above it.

@@ -55,7 +55,7 @@ impl Sorted {
 
     /// The distances of all members to a curve.
     pub(super) fn distances(&self, curve: &[u16], to: &mut Vec<u32>) {
-        let spread: Vec<Lanes> = curve.iter().map(|&bin| [bin; LANES]).collect();
+        let spread: Vec<Lanes> = curve.iter().map(|&bin| Lanes::all(bin)).collect();
         to.resize(self.members, 0);
         distances(&spread, &self.blocks, self.highest, to);
     }
