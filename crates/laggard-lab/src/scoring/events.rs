@@ -33,11 +33,11 @@ impl Event {
     }
 
     /// The share of the recorded time of both that it has in common with a suspect.
-    fn likeness(&self, suspect: &Suspect, recorded: Window) -> f64 {
+    fn likeness(&self, suspected: Window, recorded: Window) -> f64 {
         let begin = self.begin.unwrap_or(recorded.start).max(recorded.start);
         let end = self.end.unwrap_or(recorded.end()).min(recorded.end());
-        let common = end.min(suspect.until) - begin.max(suspect.since);
-        let all = end.max(suspect.until) - begin.min(suspect.since);
+        let common = end.min(suspected.end()) - begin.max(suspected.start);
+        let all = end.max(suspected.end()) - begin.min(suspected.start);
         common.micros() as f64 / all.micros().max(1) as f64
     }
 }
@@ -113,7 +113,8 @@ pub fn told(
     recorded: Window,
 ) -> Option<usize> {
     let concerning = events.iter().enumerate().filter(|(_, event)| is_of(event, suspect, truth, inventory));
-    let likeness = |(number, event): (usize, &Event)| (number, event.likeness(suspect, recorded));
+    let suspected = Window { start: suspect.since, length: suspect.until - suspect.since };
+    let likeness = |(number, event): (usize, &Event)| (number, event.likeness(suspected, recorded));
     concerning.map(likeness).max_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
 }
 
@@ -181,6 +182,30 @@ b:2,1970-01-01T05:00:00Z,,slow-lun
             events(&truth).iter().map(|event| event.begins_after(first)).collect::<Vec<bool>>()
         };
         assert_eq!((is_timed(1), is_timed(2)), (vec![true, true], vec![false, true]));
+    }
+
+    /// From hour to hour.
+    fn hours(begin: i64, end: i64) -> Window {
+        Window {
+            start: Timestamp::from_seconds(3600 * begin),
+            length: Span::from_seconds(3600 * (end - begin)),
+        }
+    }
+
+    #[test]
+    fn what_was_there_before_is_told_by_whoever_was_suspect_all_the_time() {
+        let event = |begin: i64, end: Option<i64>| Event {
+            kind: "array-jitter".into(),
+            begin: Some(Timestamp::from_seconds(3600 * begin)),
+            end: end.map(|end| Timestamp::from_seconds(3600 * end)),
+            troubles: vec![],
+        };
+        let (before, later, recorded) = (event(-900, None), event(18, Some(24)), hours(0, 48));
+        let is_of_later =
+            |suspected| later.likeness(suspected, recorded) > before.likeness(suspected, recorded);
+        assert!(is_of_later(hours(18, 24)) && is_of_later(hours(17, 26)));
+        assert!(!is_of_later(hours(0, 48)) && !is_of_later(hours(1, 40)));
+        assert_eq!(before.likeness(hours(0, 48), recorded), 1.0);
     }
 
     #[test]
