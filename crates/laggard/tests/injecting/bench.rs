@@ -31,7 +31,11 @@ sync --file-system .";
 
 impl Bench {
     pub fn up(name: &str) -> Bench {
-        let lab = Lab::plan(name, SMALL);
+        Bench::up_with(name, "")
+    }
+
+    pub fn up_with(name: &str, lines: &str) -> Bench {
+        let lab = Lab::plan(name, &format!("{SMALL}\n{lines}"));
         lab.up();
         Bench { lab, folder: tempfile::tempdir().unwrap() }
     }

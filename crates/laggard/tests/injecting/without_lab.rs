@@ -11,7 +11,7 @@ use crate::support::lab::{can_be, turn};
 use crate::support::{self, command, errors, laggard, text};
 
 /// Nodes in a file, as they are without a lab.
-fn with_nodes(folder: &Path, exec: &str, brick: &str, words: &[&str]) -> std::process::Command {
+pub fn with_nodes(folder: &Path, exec: &str, brick: &str, words: &[&str]) -> std::process::Command {
     let (marker, file) = (folder.join("marker"), folder.join("nodes.toml"));
     std::fs::write(&marker, "").unwrap();
     let keep = folder.join("there/kept").display().to_string();
@@ -128,10 +128,21 @@ impl Mount {
 
     /// A file system in a file.
     pub fn disk(at: &Path, image: &Path, kind: &str) -> Mount {
-        let script = "truncate -s 320M \"$1\"; mkfs.$0 -q \"$1\"; mount -o loop,noatime \"$1\" \"$2\"";
-        let words = ["-ec", script, kind, text(image), text(at)];
+        Mount::disk_of(at, image, kind, "320M")
+    }
+
+    /// The same of another size.
+    pub fn disk_of(at: &Path, image: &Path, kind: &str, size: &str) -> Mount {
+        let script = "truncate -s $3 \"$1\"; mkfs.$0 -q \"$1\"; mount -o loop,noatime \"$1\" \"$2\"";
+        let words = ["-ec", script, kind, text(image), text(at), size];
         assert!(std::process::Command::new("sh").args(words).status().unwrap().success());
         Mount(at.into())
+    }
+
+    /// What is mounted.
+    pub fn source(&self) -> String {
+        let output = std::process::Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.0).output();
+        String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
     }
 
     /// How it is mounted, as the kernel tells it.
