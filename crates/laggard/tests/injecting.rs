@@ -20,7 +20,7 @@ mod without_lab;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use bench::{Bench, FILES, signal, wait_until};
+use bench::{Bench, FILES, kill_guards, signal, wait_until};
 use faults::OSS1;
 use rustix::process::Signal;
 use support::lab::{can_be, machine, turn};
@@ -99,7 +99,7 @@ fn when_the_controller_is_killed_its_guard_heals_whatever_it_did() {
     // And where the guard is killed too, whoever comes next heals.
     for words in HELD {
         let mut controller = bench.hold(&[words, &["--for", "10m"]].concat());
-        bench.guards().into_iter().for_each(|guard| signal(guard, Signal::KILL));
+        kill_guards(bench.folder.path());
         controller.kill().unwrap();
         controller.wait().unwrap();
         let standing = bench.standing();
@@ -141,7 +141,7 @@ fn a_partition_heals_though_all_who_know_of_it_are_killed() {
     let mut others = bench.hold(&["inconsist", "--node", "oss2", "--for", "10m"]);
     let begin = Instant::now();
     let mut controller = bench.hold(&["partition", "--node", "oss1", "--for", "8s"]);
-    bench.guards().into_iter().for_each(|guard| signal(guard, Signal::KILL));
+    kill_guards(bench.folder.path());
     for process in [&mut controller, &mut others] {
         process.kill().unwrap();
         process.wait().unwrap();

@@ -75,7 +75,7 @@ pub fn undo(folder: &Path, which: Which) -> Result<Vec<Finding>, LabError> {
             Err(error) => findings.push(Finding::unread(&journal, &error)),
         }
         // A guard removes its own journal.
-        if !is_guarded && !journal.deeds().unwrap_or_default().is_empty() {
+        if !is_guarded && (!journal.deeds().unwrap_or_default().is_empty() || journal.is_forsaken()) {
             journal.remove()?;
         }
     }

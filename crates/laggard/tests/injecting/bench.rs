@@ -155,6 +155,12 @@ pub fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// Until they are gone: a signal takes a moment.
+pub fn kill_guards(folder: &Path) {
+    guards_of(folder).into_iter().for_each(|guard| signal(guard, Signal::KILL));
+    wait_until("the guards are gone", 5, || guards_of(folder).is_empty());
+}
+
 pub fn guards_of(folder: &Path) -> Vec<u32> {
     let numbers = support::files(Path::new("/proc"), "").into_iter().filter_map(|name| name.parse().ok());
     let is_guard = |number: &u32| {

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::Signal;
-
-use crate::bench::{guards_of, signal, wait_until};
+use crate::bench::{guards_of, kill_guards, wait_until};
 use crate::support::lab::{can_be, turn};
 use crate::support::{errors, laggard, text};
 use crate::without_lab::{Mount, with_nodes};
@@ -54,8 +52,9 @@ impl Brick {
     /// Once whoever heals it has done so.
     fn is_as_it_was(&self, when: &str) {
         let undo = self.undo_folder();
-        let is_silent = || !undo.exists() || crate::support::files(&undo, "jsonl").is_empty();
-        wait_until(&format!("it is healed: {when}"), 30, || guards_of(&undo).is_empty() && is_silent());
+        wait_until(&format!("it is healed: {when}"), 30, || guards_of(&undo).is_empty());
+        let output = laggard(&["inject", "--undo-folder", text(&undo), "status", "--json"]);
+        assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "[]", "{when}");
         assert_eq!(state(&self.path), self.before, "{when}");
         assert!(!self.folder.path().join("there/kept").exists(), "{when}");
         let device = self.mount.source();
@@ -125,7 +124,7 @@ fn a_damage_is_healed_whenever_its_controller_is_killed_and_after_all_are() {
             brick.is_as_it_was(&format!("{kind}, killed after {millis} ms"));
         }
         let mut controller = hold(brick.apply(&["--wait"]));
-        guards_of(&brick.undo_folder()).into_iter().for_each(|guard| signal(guard, Signal::KILL));
+        kill_guards(&brick.undo_folder());
         controller.kill().unwrap();
         controller.wait().unwrap();
         assert_ne!(readable(&brick.path), brick.readable);

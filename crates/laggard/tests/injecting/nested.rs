@@ -3,13 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::bench::{guards_of, signal, wait_until};
+use crate::bench::{guards_of, kill_guards, wait_until};
 use crate::metadata::hold;
 use crate::support::lab::{can_be, turn};
 use crate::support::{errors, laggard, text};
 use crate::without_lab::{Mount, with_nodes};
-
-use rustix::process::Signal;
 
 /// A small file system, and in it a disk with a brick.
 struct Nest {
@@ -92,7 +90,7 @@ fn a_disk_in_a_file_system_that_shuts_down_fails_and_comes_back() {
         wait_until("the guard heals it", 20, || guards_of(&undo).is_empty());
         nest.is_well(&options);
         let mut controller = hold(nest.apply(&["--wait"]));
-        guards_of(&undo).into_iter().for_each(|guard| signal(guard, Signal::KILL));
+        kill_guards(&undo);
         controller.kill().unwrap();
         controller.wait().unwrap();
         let output = laggard(&["inject", "--undo-folder", text(&undo), "recover"]);

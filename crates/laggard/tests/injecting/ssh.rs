@@ -4,9 +4,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::Signal;
-
-use crate::bench::{guards_of, signal, wait_until};
+use crate::bench::{guards_of, kill_guards, wait_until};
 use crate::metadata::hold;
 use crate::support::lab::{can_be, turn};
 use crate::support::{self, errors, laggard, left_out, text};
@@ -112,7 +110,7 @@ fn a_fault_over_real_ssh_is_undone_and_is_healed_there_when_the_controller_is_ki
 
     let mut controller = hold(apply(&["--wait", "--seed", "2"]));
     assert!(!is_whole());
-    guards_of(&undo).into_iter().for_each(|guard| signal(guard, Signal::KILL));
+    kill_guards(&undo);
     controller.kill().unwrap();
     controller.wait().unwrap();
     wait_until("it is healed there", 20, || guards_of(&there).is_empty() && is_whole());
