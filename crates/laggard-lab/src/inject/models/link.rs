@@ -9,14 +9,18 @@ use crate::inject::node::Node;
 use crate::inject::running::quoted;
 use crate::machine::LabError;
 
-/// All that goes when a link goes down, as the tools that bring it back read it, and as text to compare. What the
-/// kernel makes by itself takes a moment, and is not settled at once.
+/// All that goes when a link goes down, to compare, and what of it somebody has made. What the kernel makes by itself
+/// takes a moment, and is not settled at once.
 const OWN: &str = "
 is_up() { ip -o link show dev \"$link\" | grep -Eq '<([^>]*,)?UP[,>]'; }
 tell() {
     ip -o addr show dev \"$link\" | sed 's/ tentative//; s/valid_lft.*//'
     { ip -4 route show table all dev \"$link\"; ip -6 route show table all dev \"$link\"; } | grep -v '^multicast' |
         sed 's/ linkdown//; s/ expires [0-9]*sec//' | sort
+}
+routes() {
+    ip \"$1\" route show table all dev \"$link\" | sed 's/ linkdown//; s/ expires [0-9]*sec//' |
+        grep -Ev 'proto kernel|^(local|broadcast|multicast|anycast) ' || :
 }
 settled() {
     for attempt in $(seq 50); do if tell | cmp -s - \"$kept/told\"; then return 0; fi; sleep 0.1; done
@@ -30,8 +34,8 @@ is_up || { echo \"$link is down already\" >&2; exit 1; }
 mkdir -p \"$kept\"
 tell > \"$kept/told\"
 ip -6 addr save dev \"$link\" > \"$kept/addresses\"
-ip -4 route save table all dev \"$link\" > \"$kept/routes4\"
-ip -6 route save table all dev \"$link\" > \"$kept/routes6\"
+routes -4 > \"$kept/routes4\"
+routes -6 > \"$kept/routes6\"
 sync -f \"$kept\"
 : > \"$kept/complete\"
 ip link set dev \"$link\" down";
@@ -39,14 +43,15 @@ ip link set dev \"$link\" down";
 const IS_DOWN: &str = "
 ! is_up || { echo \"$link is up\" >&2; exit 1; }";
 
-/// What is there already is told to be, and stays.
+/// What is there already is told to be, and stays. A route may need another one first.
 const RESTORE: &str = "
 [ -e \"$kept/complete\" ] || { rm -rf \"$kept\"; exit 0; }
 ip link set dev \"$link\" up
 tell | cmp -s - \"$kept/told\" || {
     ip -6 addr restore < \"$kept/addresses\" 2> /dev/null || :
-    ip -4 route restore < \"$kept/routes4\" 2> /dev/null || :
-    ip -6 route restore < \"$kept/routes6\" 2> /dev/null || :
+    for pass in 1 2; do for version in 4 6
+    do while read -r route; do ip -$version route add $route dev \"$link\" 2> /dev/null || :; done < \"$kept/routes$version\"
+    done; done
 }
 settled";
 
