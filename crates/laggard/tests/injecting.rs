@@ -47,6 +47,7 @@ fn every_fault_is_seen_from_outside_and_nothing_is_left_of_it() {
     bench.is_as(&before, "");
     faults::daemons(&bench);
     faults::slowness(&bench);
+    faults::several_at_once(&bench);
     bench.is_as(&before, "");
     faults::a_lab_that_goes_takes_its_faults_along(&bench);
     assert_eq!(machine("t-inject"), untouched);

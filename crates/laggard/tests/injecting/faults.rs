@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::bench::{Bench, wait_until};
-use crate::support::errors;
+use crate::support::{errors, laggard};
 
 pub const OSS1: &str = "198.18.1.1";
 const OSS2: &str = "198.18.1.2";
@@ -47,6 +47,8 @@ pub fn files(bench: &Bench) {
     };
     assert_eq!(plan(&words), plan(&words));
     assert_ne!(plan(&words), plan(&[&words[..6], &["8"]].concat()));
+    let checked = [&["apply"], &words[..], &["--param", "local_fsck=true", "--dry-run"]].concat();
+    assert!(errors(&bench.inject(&checked)).contains("local_fsck has no effect with how=files"));
     let id = bench.apply(&words);
     let hurt = bench.says("oss1", "cd /run/lab/brick/d; md5sum *");
     let changed = hurt.lines().filter(|line| !before.contains(line)).count();
@@ -200,6 +202,26 @@ pub fn slowness(bench: &Bench) {
     assert!(second.contains("its disk has a trouble already"), "{second}");
     bench.undo(&id);
     assert_eq!(trouble(), Some(0.0));
+}
+
+/// By a program each, all at once: the lab knows of every one.
+pub fn several_at_once(bench: &Bench) {
+    let all = |more: &[&str]| {
+        std::thread::scope(|scope| {
+            for server in ["oss1", "oss2", "oss3"] {
+                scope.spawn(move || {
+                    let words =
+                        [&["lab", "fault", "disk-busy", server, "--lab", &bench.lab.name], more].concat();
+                    let output = laggard(&words);
+                    assert!(output.status.success(), "{server}: {}", errors(&output));
+                });
+            }
+        });
+        bench.lab.status()["faults"].as_array().unwrap().len()
+    };
+    for _ in 0..3 {
+        assert_eq!((all(&[]), all(&["--heal"])), (3, 0));
+    }
 }
 
 pub fn a_lab_that_goes_takes_its_faults_along(bench: &Bench) {
