@@ -155,10 +155,18 @@ pub fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Until they are gone: a signal takes a moment.
+/// Until they hold nothing any more: a signal takes a moment, and a thread that still ends has all of its files.
 pub fn kill_guards(folder: &Path) {
-    guards_of(folder).into_iter().for_each(|guard| signal(guard, Signal::KILL));
-    wait_until("the guards are gone", 5, || guards_of(folder).is_empty());
+    let guards = guards_of(folder);
+    guards.iter().for_each(|guard| signal(*guard, Signal::KILL));
+    let is_dead = |guard: &u32| {
+        let text = std::fs::read_to_string(format!("/proc/{guard}/stat")).unwrap_or_default();
+        let threads = std::fs::read_dir(format!("/proc/{guard}/task")).map_or(0, Iterator::count);
+        text.is_empty() || (threads <= 1 && (text.contains(") Z ") || text.contains(") X ")))
+    };
+    wait_until("the guards are gone", 5, || guards.iter().all(is_dead));
+    // Whoever recovers, from whatever, removes the groups that they were in.
+    assert!(laggard(&["inject", "--undo-folder", text(&folder.join("none")), "recover"]).status.success());
 }
 
 pub fn guards_of(folder: &Path) -> Vec<u32> {

@@ -4,9 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-use rustix::process::Signal;
-
-use crate::bench::{guards_of, signal, wait_until};
+use crate::bench::{guards_of, kill_guards, wait_until};
 use crate::support::lab::{can_be, turn};
 use crate::support::{self, command, errors, laggard, text};
 
@@ -78,7 +76,7 @@ fn a_node_that_is_reached_by_ssh_has_a_guard_of_its_own() {
     // The guard there has to do it alone.
     let here = guards_of(&folder.path().join("undo"));
     assert_eq!(here.len(), 1);
-    here.into_iter().for_each(|guard| signal(guard, Signal::KILL));
+    kill_guards(&folder.path().join("undo"));
     controller.kill().unwrap();
     controller.wait().unwrap();
     wait_until("it is healed there", 20, || guards_of(&there).is_empty());
