@@ -1,10 +1,18 @@
 //! Faults with an end, on real hosts. Needs what a lab needs, and nft; says what is missing where it is.
 #![allow(clippy::unwrap_used)]
 
+#[path = "injecting/apart.rs"]
+mod apart;
 #[path = "injecting/bench.rs"]
 mod bench;
 #[path = "injecting/faults.rs"]
 mod faults;
+#[path = "injecting/metadata.rs"]
+mod metadata;
+#[path = "injecting/nested.rs"]
+mod nested;
+#[path = "injecting/ssh.rs"]
+mod ssh;
 mod support;
 #[path = "injecting/without_lab.rs"]
 mod without_lab;
@@ -12,7 +20,7 @@ mod without_lab;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use bench::{Bench, FILES, signal, wait_until};
+use bench::{Bench, FILES, kill_guards, signal, wait_until};
 use faults::OSS1;
 use rustix::process::Signal;
 use support::lab::{can_be, machine, turn};
@@ -32,24 +40,40 @@ fn every_fault_is_seen_from_outside_and_nothing_is_left_of_it() {
     bench.is_as(&before, "");
     faults::files(&bench);
     bench.is_as(&before, "");
+    faults::rot(&bench);
+    bench.is_as(&before, "");
     faults::partitions(&bench);
+    faults::links(&bench);
     bench.is_as(&before, "");
     faults::daemons(&bench);
     faults::slowness(&bench);
+    faults::several_at_once(&bench);
     bench.is_as(&before, "");
     faults::a_lab_that_goes_takes_its_faults_along(&bench);
     assert_eq!(machine("t-inject"), untouched);
 }
 
 /// What is held in each, and how it is seen in a host that it is over.
-const HELD: [&[&str]; 6] = [
+const HELD: [&[&str]; 13] = [
     &["dev-fail", "--node", "oss1"],
     &["dev-fail", "--node", "oss2", "--param", "mechanism=fs-shutdown"],
     &["inconsist", "--node", "oss1"],
+    &["inconsist", "--node", "oss1", "--param", "how=meta"],
+    &["bitflip", "--node", "oss1"],
     &["partition", "--node", "oss1", "--node", "oss3"],
+    &["partition", "--node", "oss2", "--param", "mechanism=link-down"],
     &["full", "--node", "oss3"],
+    &["kill", "--node", "oss2", "--param", "process=daemon", "--param", START],
+    &["pause", "--node", "oss2", "--param", "process=daemon"],
+    &["slow-dev", "--node", "oss3"],
+    &["slow-net", "--node", "oss3"],
     &["disk-busy", "--node", "oss2"],
 ];
+
+const START: &str = "restart=setsid --fork /run/lab/daemon 600 > /dev/null 2>&1 < /dev/null";
+
+/// Its own file system is small, so that a copy of it is quick.
+const SMALL_DISK: &str = "[[host]]\nname = 'oss1'\ndisk = { size_mib = 64, jitter = 0.0, format = 'ext4' }";
 
 #[test]
 fn when_the_controller_is_killed_its_guard_heals_whatever_it_did() {
@@ -57,8 +81,9 @@ fn when_the_controller_is_killed_its_guard_heals_whatever_it_did() {
     if !can_be() {
         return;
     }
-    let bench = Bench::up("t-guard");
+    let bench = Bench::up_with("t-guard", SMALL_DISK);
     bench.says("oss1", FILES);
+    bench.says("oss2", &format!("cp /bin/sleep /run/lab/daemon; {}", START.trim_start_matches("restart=")));
     let before = bench.state();
     for words in HELD {
         let mut controller = bench.hold(&[words, &["--for", "10m"]].concat());
@@ -68,9 +93,23 @@ fn when_the_controller_is_killed_its_guard_heals_whatever_it_did() {
         wait_until(&format!("{words:?} is healed"), 20, || bench.standing().is_empty());
         wait_until("the guard is gone", 10, || bench.guards().is_empty());
         bench.is_as(&before, &format!("{words:?}"));
+        assert_eq!(daemon(&bench), "S", "{words:?}");
     }
     let logs = support::files(bench.folder.path(), ".log");
     assert_eq!(logs.len(), HELD.len(), "{logs:?}");
+    // And where the guard is killed too, whoever comes next heals.
+    for words in HELD {
+        let mut controller = bench.hold(&[words, &["--for", "10m"]].concat());
+        kill_guards(bench.folder.path());
+        controller.kill().unwrap();
+        controller.wait().unwrap();
+        let standing = bench.standing();
+        assert_eq!((standing.len(), &standing[0]["is_guarded"]), (1, &false.into()), "{words:?}");
+        let output = bench.inject(&["recover"]);
+        assert!(output.status.success(), "{words:?}: {}", errors(&output));
+        bench.is_as(&before, &format!("{words:?}, recovered"));
+        assert_eq!(daemon(&bench), "S", "{words:?}");
+    }
     // Killed while it works, at any moment.
     for millis in [1, 5, 10, 20, 35, 60, 100] {
         let words = ["apply", "inconsist", "--node", "oss1", "--for", "10m", "--wait"];
@@ -82,6 +121,13 @@ fn when_the_controller_is_killed_its_guard_heals_whatever_it_did() {
         wait_until("it is healed", 20, || bench.guards().is_empty() && bench.standing().is_empty());
         bench.is_as(&before, &format!("killed after {millis} ms"));
     }
+}
+
+/// How the daemon of the second server is: asleep, or stopped, or not at all.
+fn daemon(bench: &Bench) -> String {
+    let look =
+        "for p in $(pgrep --ns $$ --nslist net -x daemon); do sed 's/.*) //; s/ .*//' /proc/$p/stat; done";
+    bench.says("oss2", look).trim().to_owned()
 }
 
 #[test]
@@ -96,7 +142,7 @@ fn a_partition_heals_though_all_who_know_of_it_are_killed() {
     let mut others = bench.hold(&["inconsist", "--node", "oss2", "--for", "10m"]);
     let begin = Instant::now();
     let mut controller = bench.hold(&["partition", "--node", "oss1", "--for", "8s"]);
-    bench.guards().into_iter().for_each(|guard| signal(guard, Signal::KILL));
+    kill_guards(bench.folder.path());
     for process in [&mut controller, &mut others] {
         process.kill().unwrap();
         process.wait().unwrap();

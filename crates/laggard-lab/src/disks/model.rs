@@ -15,12 +15,35 @@ pub enum Flavour {
     Flash,
 }
 
+/// The file system that a server has on its disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// XFS.
+    #[default]
+    Xfs,
+    /// ext4.
+    Ext4,
+}
+
+impl Format {
+    /// As `mount` calls it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Format::Xfs => "xfs",
+            Format::Ext4 => "ext4",
+        }
+    }
+}
+
 /// The service model of a disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiskModel {
     /// Rotational or flash.
     pub flavour: Flavour,
+    /// The file system on it.
+    pub format: Format,
     /// How much it holds.
     pub size_mib: u64,
     /// How fast data passes.
@@ -43,6 +66,7 @@ impl Default for DiskModel {
     fn default() -> DiskModel {
         DiskModel {
             flavour: Flavour::Rotational,
+            format: Format::Xfs,
             size_mib: 1024,
             bandwidth_mb_per_second: 15.0,
             overhead_us: 300,

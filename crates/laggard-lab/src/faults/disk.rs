@@ -10,7 +10,11 @@ pub fn set(fault: Fault, lab: &Lab, server: &str, on: bool) -> Result<(), LabErr
     let trouble = if on { trouble(fault) } else { Trouble::default() };
     control::ask(&lab.socket(server), &Order::Afflict(trouble))?;
     // Whoever has lost a disk has given it up, and does not look for it again.
-    if fault == Fault::LostDisk && !on { lab.recover_disk(server) } else { Ok(()) }
+    if fault == Fault::LostDisk && !on {
+        lab.recover_disk(server)?;
+        lab.revive(server)?;
+    }
+    Ok(())
 }
 
 pub fn is_on(lab: &Lab, server: &str) -> Result<bool, LabError> {

@@ -1,5 +1,6 @@
 //! Which faults a lab has now, written down before they are applied: whoever applied one may have been killed.
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use super::Fault;
@@ -23,6 +24,7 @@ pub fn heal_all(lab: &Lab) -> Result<(), LabError> {
 
 /// Writes a fault down.
 pub fn note(lab: &Lab, fault: Fault, server: &str) -> Result<(), LabError> {
+    let _turn = turn(lab)?;
     let mut standing = without(lab, fault, server);
     standing.push((fault, server.to_owned()));
     write(lab, &standing)
@@ -30,6 +32,7 @@ pub fn note(lab: &Lab, fault: Fault, server: &str) -> Result<(), LabError> {
 
 /// Strikes a fault off.
 pub fn strike(lab: &Lab, fault: Fault, server: &str) -> Result<(), LabError> {
+    let _turn = turn(lab)?;
     write(lab, &without(lab, fault, server))
 }
 
@@ -39,10 +42,20 @@ fn without(lab: &Lab, fault: Fault, server: &str) -> Vec<(Fault, String)> {
     standing
 }
 
+/// One at a time: several servers may be hurt at once, by several programs. Ends with the process.
+fn turn(lab: &Lab) -> Result<File, LabError> {
+    let path = lab.folder.join("faults.turn");
+    let file = File::create(&path).map_err(LabError::at(&path))?;
+    file.lock().map_err(LabError::at(&path))?;
+    Ok(file)
+}
+
+/// Whole or not at all: others read it without a turn.
 fn write(lab: &Lab, standing: &[(Fault, String)]) -> Result<(), LabError> {
-    let path = file(lab);
+    let (path, new) = (file(lab), lab.folder.join("faults.new"));
     let lines = standing.iter().map(|(fault, server)| format!("{} {server}\n", fault.as_str()));
-    std::fs::write(&path, lines.collect::<String>()).map_err(LabError::at(&path))
+    std::fs::write(&new, lines.collect::<String>()).map_err(LabError::at(&new))?;
+    std::fs::rename(&new, &path).map_err(LabError::at(&path))
 }
 
 fn file(lab: &Lab) -> PathBuf {
@@ -54,6 +67,27 @@ mod tests {
     use super::*;
     use crate::manifest::Manifest;
     use crate::plan::file::LabFile;
+
+    #[test]
+    fn no_note_is_lost_when_several_servers_are_hurt_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let lab = Lab { folder: folder.path().into(), manifest: Manifest::new(LabFile::default()) };
+        let (lab, names) = (&lab, (1..=8).map(|number| format!("oss{number}")).collect::<Vec<String>>());
+        for _ in 0..20 {
+            std::thread::scope(|scope| {
+                for name in &names {
+                    scope.spawn(move || note(lab, Fault::DiskBusy, name).unwrap());
+                }
+            });
+            assert_eq!(all(lab).len(), names.len());
+            std::thread::scope(|scope| {
+                for name in &names {
+                    scope.spawn(move || strike(lab, Fault::DiskBusy, name).unwrap());
+                }
+            });
+            assert_eq!(all(lab), []);
+        }
+    }
 
     #[test]
     fn what_was_noted_stands_until_it_is_struck_off() {

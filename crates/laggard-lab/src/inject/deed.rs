@@ -69,11 +69,29 @@ pub enum Choice {
         /// The CRC-32 of what is written.
         crc32: u32,
     },
+    /// Something of a brick's own file system that is damaged.
+    Metadata {
+        /// The file or folder that it belongs to.
+        name: String,
+        /// What is done to it.
+        harm: String,
+    },
+    /// A bit of a file that is the other one.
+    Flip {
+        /// The file's first name.
+        name: String,
+        /// Which byte.
+        offset: u64,
+        /// Which bit of it.
+        bit: u32,
+    },
     /// Whom the node does not reach any more.
     Cut {
         /// Their addresses.
         peers: Vec<IpAddr>,
     },
+    /// A link that goes down.
+    Link(String),
     /// Daemons, by the names of their programs.
     Processes(Vec<String>),
 }
@@ -84,8 +102,24 @@ pub enum Choice {
 pub enum Step {
     /// A script of the shell, on the node.
     Shell(String),
+    /// A script that copies a lot.
+    Long {
+        /// The script.
+        script: String,
+        /// How long it may take.
+        seconds: u64,
+    },
     /// Something that the lab of the node does.
     Lab(LabStep),
+    /// One after the other.
+    Several(Vec<Step>),
+    /// Those steps, but only where a script says so.
+    Where {
+        /// The script.
+        holds: String,
+        /// What is done then.
+        steps: Vec<Step>,
+    },
 }
 
 /// Something that a lab does to one of its hosts.
@@ -106,10 +140,14 @@ pub enum LabStep {
     HasTrouble(Trouble),
     /// Reads from the disk itself, which must fail.
     DiskFails,
-    /// Brings a disk that was given up, and its daemons, back into use.
+    /// Mounts a disk that was given up.
     RecoverDisk,
-    /// Starts daemons that have ended.
-    Revive,
+    /// Kills the daemons of the lab's file system.
+    EndDaemons,
+    /// Starts daemons that have ended; they need not become well.
+    StartDaemons,
+    /// Waits until the lab's file system is well.
+    IsWell,
 }
 
 impl Deed {

@@ -36,18 +36,44 @@ enum Need {
     Either(&'static str, &'static str, &'static str),
     Brick,
     Lab,
+    NoLab,
     Server,
 }
 
-use Need::{Brick, Either, Lab, Program, Server};
+use Need::{Brick, Either, Lab, NoLab, Program, Server};
 
-const MECHANISMS: [Mechanism; 8] = [
+const MECHANISMS: [Mechanism; 12] = [
     Mechanism { model: "dev-fail", name: "disk", needs: &[Brick, Lab] },
     Mechanism {
         model: "dev-fail",
         name: "fs-shutdown",
         needs: &[Brick, Either("perl", "xfs_io", "perl-base"), Program("findmnt", "util-linux")],
     },
+    Mechanism {
+        model: "dev-fail",
+        name: "nested-loop",
+        needs: &[
+            Brick,
+            NoLab,
+            Either("perl", "xfs_io", "perl-base"),
+            Program("losetup", "mount"),
+            Program("findmnt", "util-linux"),
+        ],
+    },
+    Mechanism {
+        model: "inconsist",
+        name: "meta",
+        needs: &[
+            Brick,
+            Program("perl", "perl-base"),
+            Program("findmnt", "util-linux"),
+            Either("debugfs", "xfs_db", "e2fsprogs xfsprogs"),
+            Either("e2image", "xfs_copy", "e2fsprogs xfsprogs"),
+            Either("e2fsck", "xfs_repair", "e2fsprogs xfsprogs"),
+        ],
+    },
+    Mechanism { model: "bitflip", name: "files", needs: &[Brick, Program("od", "coreutils")] },
+    Mechanism { model: "partition", name: "link-down", needs: &[Program("ip", "iproute2")] },
     Mechanism {
         model: "inconsist",
         name: "files",
@@ -109,7 +135,7 @@ fn programs() -> BTreeSet<&'static str> {
     let names = |need: &Need| match need {
         Program(name, _) => vec![*name],
         Either(one, other, _) => vec![*one, *other],
-        Brick | Lab | Server => vec![],
+        Brick | Lab | NoLab | Server => vec![],
     };
     needs.flat_map(names).collect()
 }
@@ -125,6 +151,7 @@ impl Need {
                 .then(|| format!("neither {one} nor {other} is there: apt-get install {package}")),
             Brick => node.brick.is_none().then(|| "it has no brick".into()),
             Lab => (!is_lab).then(|| "only hosts of a lab have it".into()),
+            NoLab => is_lab.then(|| "hosts of a lab have virtual disks".into()),
             Server => node.brick.is_none().then(|| "it is no server".into()),
         }
     }

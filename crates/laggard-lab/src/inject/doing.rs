@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::apart;
 use super::deed::{Deed, LabStep, Part, Step};
 use super::guard;
 use super::journal::{Event, Journal, Phase, Standing};
 use super::node::{Exec, Node};
+use super::running::quoted;
 use crate::disks::control::{self, Order};
 use crate::faults::Fault;
 use crate::lab::Lab;
@@ -54,6 +56,7 @@ pub fn standing(folder: &Path) -> Result<Vec<(Standing, bool)>, LabError> {
 
 /// Undoes what stands, the last first; what became of each. One that fails does not keep the others.
 pub fn undo(folder: &Path, which: Which) -> Result<Vec<Finding>, LabError> {
+    apart::sweep();
     let mut findings = vec![];
     for journal in Journal::all(folder).into_iter().rev() {
         let is_guarded = guard::watches(&journal);
@@ -61,12 +64,18 @@ pub fn undo(folder: &Path, which: Which) -> Result<Vec<Finding>, LabError> {
             continue;
         }
         let is_meant = |deed: &Standing| !matches!(which, Which::Id(id) if deed.deed.id != id);
+        let before = journal.standing().unwrap_or_default();
         match undo_some(&journal, &is_meant, ATTEMPTS) {
-            Ok(some) => findings.extend(some),
+            Ok(some) => {
+                some.iter().filter(|finding| finding.complaint.is_none()).for_each(|finding| {
+                    before.iter().filter(|deed| deed.deed.id == finding.id).for_each(tell_elsewhere);
+                });
+                findings.extend(some);
+            }
             Err(error) => findings.push(Finding::unread(&journal, &error)),
         }
         // A guard removes its own journal.
-        if !is_guarded && !journal.deeds().unwrap_or_default().is_empty() {
+        if !is_guarded && (!journal.deeds().unwrap_or_default().is_empty() || journal.is_forsaken()) {
             journal.remove()?;
         }
     }
@@ -75,6 +84,16 @@ pub fn undo(folder: &Path, which: Which) -> Result<Vec<Finding>, LabError> {
             "no fault {id:?} stands: `laggard inject status` lists those that do"
         ))),
         _ => Ok(findings),
+    }
+}
+
+/// Guards on other machines know nothing of it yet, and would undo it once more when its time is over: no harm, unless
+/// the same has been done again by then. Where none can be told, that is so.
+fn tell_elsewhere(standing: &Standing) {
+    for part in standing.deed.parts.iter().filter(|part| matches!(part.node.exec, Exec::Ssh(_))) {
+        let folder = part.node.keep.parent().unwrap_or(&part.node.keep).display().to_string();
+        let words = ["laggard", "inject", "--undo-folder", &quoted(&folder), "undo", &standing.deed.id];
+        let _ = part.node.run(&words.join(" "), LIMIT);
     }
 }
 
@@ -133,29 +152,41 @@ fn marks(deed: &Deed) -> Result<BTreeMap<String, String>, LabError> {
     Ok(marks)
 }
 
-/// Every part is tried; the first failure is told.
+/// Every part is tried; the first failure is told. All are undone before the first is verified: a file system that
+/// spans them is well only then.
 fn undo_deed(journal: &Journal, standing: &Standing, attempts: u32) -> Result<(), LabError> {
-    let parts = standing.deed.parts.iter().rev();
-    let left = parts.filter(|part| standing.phases.get(&part.node.name) != Some(&Phase::Verified));
-    let outcomes: Vec<_> = left.map(|part| undo_part(journal, standing, part, attempts)).collect();
-    outcomes.into_iter().collect()
+    let is_left = |part: &&Part| standing.phases.get(&part.node.name) != Some(&Phase::Verified);
+    let mut left: Vec<&Part> = standing.deed.parts.iter().rev().filter(is_left).collect();
+    with_patience(attempts, || {
+        let undone: Vec<_> = left.iter().map(|part| undo_part(journal, standing, part)).collect();
+        let mut outcome = Ok(());
+        for (part, undone) in std::mem::take(&mut left).into_iter().zip(undone) {
+            let verified = undone.and_then(|is_gone| verify_part(journal, standing, part, is_gone));
+            if verified.is_err() {
+                left.push(part);
+            }
+            outcome = outcome.and(verified);
+        }
+        outcome
+    })
 }
 
-fn undo_part(journal: &Journal, standing: &Standing, part: &Part, attempts: u32) -> Result<(), LabError> {
-    let (id, node) = (standing.deed.id.clone(), part.node.name.clone());
+/// Whether there is nothing left to undo.
+fn undo_part(journal: &Journal, standing: &Standing, part: &Part) -> Result<bool, LabError> {
     if went_with_its_lab(standing, &part.node) {
-        return journal.write(Event::Verified { id, node });
+        return Ok(true);
     }
-    let once = || {
-        perform(&part.node, &part.undo)?;
-        journal.write(Event::Undone { id: id.clone(), node: node.clone() })?;
-        perform(&part.node, &part.verify_undone)
-    };
-    with_patience(attempts, once)?;
-    if let Some(tidy) = &part.tidy {
-        perform(&part.node, tidy)?;
+    perform(&part.node, &part.undo)?;
+    journal.write(Event::Undone { id: standing.deed.id.clone(), node: part.node.name.clone() })?;
+    Ok(false)
+}
+
+fn verify_part(journal: &Journal, standing: &Standing, part: &Part, is_gone: bool) -> Result<(), LabError> {
+    if !is_gone {
+        perform(&part.node, &part.verify_undone)?;
+        part.tidy.as_ref().map_or(Ok(()), |tidy| perform(&part.node, tidy))?;
     }
-    journal.write(Event::Verified { id, node })
+    journal.write(Event::Verified { id: standing.deed.id.clone(), node: part.node.name.clone() })
 }
 
 /// Tries again after a while, twice as long each time.
@@ -183,7 +214,13 @@ fn went_with_its_lab(standing: &Standing, node: &Node) -> bool {
 
 fn perform(node: &Node, step: &Step) -> Result<(), LabError> {
     match step {
-        Step::Shell(script) => node.read(script, LIMIT).map(drop),
+        Step::Shell(script) => node.change(script, LIMIT),
+        Step::Long { script, seconds } => node.change(script, Duration::from_secs(*seconds)),
+        Step::Several(steps) => steps.iter().try_for_each(|step| perform(node, step)),
+        Step::Where { holds, steps } => match node.run(holds, LIMIT)?.is_well() {
+            true => steps.iter().try_for_each(|step| perform(node, step)),
+            false => Ok(()),
+        },
         Step::Lab(step) => {
             let outside = || LabError::Input(format!("{} is no host of a lab", node.name));
             let (lab, host) = node.lab()?.ok_or_else(outside)?;
@@ -209,7 +246,9 @@ fn perform_in_lab(lab: &Lab, host: &str, step: &LabStep) -> Result<(), LabError>
         }
         LabStep::DiskFails => disk_fails(lab, host),
         LabStep::RecoverDisk => lab.recover_disk(host),
-        LabStep::Revive => lab.revive(host),
+        LabStep::EndDaemons => lab.end_daemons(host),
+        LabStep::StartDaemons => lab.start_daemons(host),
+        LabStep::IsWell => lab.become_well(),
     }
 }
 
@@ -277,6 +316,21 @@ mod tests {
         assert!(
             undo(folder.path(), Which::Id("b")).unwrap_err().to_string().contains("no fault \"b\" stands")
         );
+    }
+
+    #[test]
+    fn all_parts_are_undone_before_the_first_is_verified() {
+        let (folder, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let journal = Journal::create(folder.path()).unwrap();
+        // As two servers of one file system, which is well when both are.
+        let [mut one, mut other] = ["a", "b"].map(|id| making(id, scratch.path(), "").parts.remove(0));
+        let both = shell(&format!("cd {}; [ ! -e a ] && [ ! -e b ]", scratch.path().display()));
+        (one.verify_undone, other.verify_undone) = (both.clone(), both);
+        other.node.name = "there".into();
+        let hurt = Deed { parts: vec![one, other], ..deed("a") };
+        apply(&journal, &hurt).unwrap();
+        assert_eq!(undo_some(&journal, &|_| true, 1).unwrap()[0].complaint, None);
+        assert_eq!(std::fs::read_to_string(scratch.path().join("order")).unwrap(), "b\na\n");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use super::apart::Apart;
 use super::doing;
 use super::journal::{Event, Journal, Standing, now};
 use crate::machine::LabError;
@@ -111,10 +112,12 @@ pub fn watches(journal: &Journal) -> bool {
     file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
 }
 
-/// From now on no terminal's signals reach this process.
-pub fn stand_alone() {
+/// From now on no terminal's signals reach this process, and whoever kills all of its controller's control group does
+/// not kill it.
+pub fn stand_alone() -> Apart {
     // It fails only for one that leads a session already.
     let _ = rustix::process::setsid();
+    Apart::go()
 }
 
 /// The life of a guard over a journal; or, without one, over a new one in a folder, of which it is told.

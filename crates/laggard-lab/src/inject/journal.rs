@@ -80,6 +80,9 @@ pub(super) struct Turn(#[allow(dead_code, reason = "closing it gives the lock ba
 
 const ENDING: &str = "jsonl";
 
+/// Longer than it takes to start a guard.
+const STARTING: Duration = Duration::from_secs(60);
+
 impl Journal {
     /// A new journal in a folder.
     pub fn create(folder: &Path) -> Result<Journal, LabError> {
@@ -160,6 +163,12 @@ impl Journal {
         if let Some(was) = found.and_then(|deed| deed.phases.get_mut(&node)) {
             *was = phase;
         }
+    }
+
+    /// Whether whoever made it was killed before anything was written: an empty one may also be quite new.
+    pub(super) fn is_forsaken(&self) -> bool {
+        let made = std::fs::metadata(&self.path).and_then(|file| file.modified());
+        made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > STARTING))
     }
 
     /// Writes a line, and comes back when it is on disk.
@@ -260,6 +269,16 @@ mod tests {
             journal.write(intent("b")).unwrap();
             assert_eq!(phases(&journal).last().unwrap(), &("b".to_owned(), Phase::Intended), "{cut}");
         }
+    }
+
+    #[test]
+    fn an_empty_journal_is_forsaken_after_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::create(folder.path()).unwrap();
+        assert!(!journal.is_forsaken());
+        let file = File::options().write(true).open(journal.path()).unwrap();
+        file.set_modified(SystemTime::now() - 2 * STARTING).unwrap();
+        assert!(journal.is_forsaken());
     }
 
     #[test]

@@ -25,6 +25,7 @@
 //! # }
 //! ```
 
+mod apart;
 mod deed;
 mod doctor;
 mod doing;
@@ -40,11 +41,12 @@ mod session;
 #[cfg(test)]
 mod testing;
 
+pub use apart::Apart;
 pub use deed::{Choice, Deed, LabStep, Part, Step};
 pub use doctor::{Availability, doctor};
 pub use doing::{Finding, Which, standing, undo};
 pub use journal::{Journal, Phase, Standing};
-pub use model::{How, MODELS, Mechanism, Mode, Model, Side};
+pub use model::{Cut, How, MODELS, Mechanism, Mode, Model, Side};
 pub use node::{Exec, Node};
 pub use resolve::resolve;
 pub use running::Ran;

@@ -64,6 +64,9 @@ pub struct Node {
     /// A script that starts them again.
     #[serde(default)]
     pub restart: Option<String>,
+    /// What ssh reads instead of its own configuration: ports, keys, names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh_config: Option<PathBuf>,
 }
 
 fn storage() -> String {
@@ -88,6 +91,7 @@ impl Node {
             keep: "/run/lab/kept".into(),
             stop: None,
             restart: None,
+            ssh_config: None,
             name: host.name,
         };
         lab.hosts().into_iter().map(node).collect()
@@ -128,24 +132,48 @@ impl Node {
                 let quoted: Vec<String> = words.iter().map(|word| running::quoted(word)).collect();
                 let line = quoted.join(" ");
                 let options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"];
-                return Ok(Place::Here.command(&[&["ssh"], &options[..], &["--", to, &line]].concat()));
+                let config = self.ssh_config()?;
+                let config = config.as_deref().map_or(vec![], |path| vec!["-F", path]);
+                let words = [&["ssh"], &config[..], &options[..], &["--", to, &line]].concat();
+                return Ok(Place::Here.command(&words));
             }
         };
         Ok(place.command(words))
     }
 
-    /// Runs a script of the shell on the node, for so long at the most. It stops at the first command that fails.
+    /// Programs run in the root folder, where a relative path would mean something else.
+    fn ssh_config(&self) -> Result<Option<String>, LabError> {
+        let Some(path) = &self.ssh_config else { return Ok(None) };
+        let (name, told) = (&self.name, path.display().to_string());
+        let wrong = || LabError::Input(format!("{name}: ssh_config {told:?} is no path from the root"));
+        path.is_absolute().then_some(Some(told.clone())).ok_or_else(wrong)
+    }
+
+    /// Runs a script of the shell on the node, for so long at the most. It stops at the first command that fails, and
+    /// with whoever runs it.
     pub fn run(&self, script: &str, limit: Duration) -> Result<Ran, LabError> {
-        // Through standard input: a word of a command line has its limit at 128 KiB.
-        let whole = "script=$(cat); exec < /dev/null; eval \"$script\"";
-        let mut command = self.command(&["sh", "-euc", whole])?;
-        running::run(command.stdin(Stdio::piped()), script, limit)
-            .map_err(|error| LabError::Program { command: format!("a script on {}", self.name), told: error })
+        self.run_within(running::WATCHED, script, limit)
     }
 
     /// The same for a script that must succeed; what it printed.
     pub fn read(&self, script: &str, limit: Duration) -> Result<String, LabError> {
-        let ran = self.run(script, limit)?;
+        self.must(script, self.run(script, limit)?)
+    }
+
+    /// The same for a script that changes something: such scripts of one machine wait for each other.
+    pub fn change(&self, script: &str, limit: Duration) -> Result<(), LabError> {
+        let whole = [running::IN_TURN, running::WATCHED].concat();
+        let ran = self.run_within(&whole, script, limit + running::LONGEST_TURN)?;
+        self.must(script, ran).map(drop)
+    }
+
+    fn run_within(&self, whole: &str, script: &str, limit: Duration) -> Result<Ran, LabError> {
+        let mut command = self.command(&["sh", "-uc", whole, "sh", &script.len().to_string()])?;
+        running::run(command.stdin(Stdio::piped()), script, limit)
+            .map_err(|error| LabError::Program { command: format!("a script on {}", self.name), told: error })
+    }
+
+    fn must(&self, script: &str, ran: Ran) -> Result<String, LabError> {
         if ran.is_well() {
             return Ok(String::from_utf8_lossy(&ran.stdout).into_owned());
         }
@@ -222,6 +250,38 @@ mod tests {
     fn a_script_that_hangs_is_ended_with_all_that_it_started() {
         let ran = node().run("sleep 61 & sleep 62", Duration::from_millis(200)).unwrap();
         assert!(ran.is_hung && !ran.is_well());
+    }
+
+    /// A script that would go on for a minute, and ends with what it reads from.
+    #[test]
+    fn a_script_ends_with_whoever_runs_it_and_with_all_that_it_started() {
+        use std::io::Write;
+        use std::os::unix::process::CommandExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("began").display().to_string();
+        let script = format!("sleep 63 & : > {file}; sleep 64; rm {file}");
+        let words = ["sh", "-uc", running::WATCHED, "sh", &script.len().to_string()];
+        let mut command = node().command(&words).unwrap();
+        let mut child = command.stdin(Stdio::piped()).process_group(0).spawn().unwrap();
+        let mut line = child.stdin.take().unwrap();
+        line.write_all(script.as_bytes()).unwrap();
+        while !Path::new(&file).exists() {
+            std::thread::yield_now();
+        }
+        drop(line);
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn scripts_that_change_something_take_turns() {
+        let folder = tempfile::tempdir().unwrap();
+        let step = format!("cd {}; mkdir one; sleep 0.05; rmdir one", folder.path().display());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| node().change(&step, Duration::from_secs(20)).unwrap());
+            }
+        });
     }
 
     #[test]

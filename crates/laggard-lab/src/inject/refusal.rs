@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::deed::Choice;
-use super::model::Model;
+use super::deed::{Choice, Deed};
+use super::model::{How, Model};
 use super::node::{Exec, Node};
 use super::running::quoted;
 use crate::disks::control::{self, Order};
@@ -42,7 +42,10 @@ pub fn check(model: &Model, node: &Node) -> Result<(), LabError> {
 type Verdict = Result<Result<(), String>, LabError>;
 
 fn hurts_brick(model: &Model) -> bool {
-    matches!(model, Model::DevFail { .. } | Model::Inconsist { .. } | Model::Full { .. })
+    matches!(
+        model,
+        Model::DevFail { .. } | Model::Inconsist { .. } | Model::Bitflip { .. } | Model::Full { .. }
+    )
 }
 
 fn hurts_network(model: &Model) -> bool {
@@ -123,15 +126,52 @@ fn judge_network(node: &Node, own: &str, facts: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// A copy of a whole brick holds whatever else is wrong with it then: put back, it would bring that back.
+pub fn check_beside<'a>(deed: &Deed, standing: impl Iterator<Item = &'a Deed>) -> Result<(), LabError> {
+    let is_whole = |deed: &Deed| matches!(deed.model, Model::Inconsist { how: How::Meta, .. });
+    for other in standing {
+        let both = hurts_brick(&deed.model) && hurts_brick(&other.model);
+        let shared = deed.nodes().into_iter().find(|name| other.nodes().contains(name));
+        if let (Some(node), true) = (shared, both && (is_whole(deed) || is_whole(other))) {
+            let (model, id) = (other.model.name(), &other.id);
+            return Err(LabError::Refused(format!(
+                "{node}: it has {model} already, and neither could be undone before the other: \
+                 `laggard inject undo {id}`"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses to cut a node off from its controller.
 pub fn check_link(node: &Node, choices: &[Choice]) -> Result<(), LabError> {
-    let cut = choices.iter().find_map(|choice| match choice {
-        Choice::Cut { peers } => Some(peers),
-        _ => None,
-    });
-    let (Some(peers), Exec::Ssh(_)) = (cut, &node.exec) else { return Ok(()) };
-    let told = node.read("echo \"${SSH_CONNECTION:-}\"", LIMIT)?;
-    judge_link(peers, &told).map_err(|why| LabError::Refused(format!("{}: {why}", node.name)))
+    let Exec::Ssh(_) = &node.exec else { return Ok(()) };
+    let refused = |why: String| LabError::Refused(format!("{}: {why}", node.name));
+    for choice in choices {
+        match choice {
+            Choice::Cut { peers } => {
+                judge_link(peers, &node.read("echo \"${SSH_CONNECTION:-}\"", LIMIT)?).map_err(refused)?;
+            }
+            Choice::Link(link) => {
+                let way = "ip -o route get \"${SSH_CONNECTION%% *}\"";
+                judge_way(link, &node.read(way, LIMIT)?).map_err(refused)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The way from a node to its controller: `10.0.0.9 via 10.0.0.1 dev eth0 src ...`.
+fn judge_way(link: &str, told: &str) -> Result<(), String> {
+    let mut words = told.split_whitespace().skip_while(|word| *word != "dev");
+    match words.nth(1) {
+        None => Err("by which link the controller reaches it cannot be told".into()),
+        Some(own) if own == link => {
+            Err(format!("the controller's own link would be cut: it comes by {link}"))
+        }
+        Some(_) => Ok(()),
+    }
 }
 
 fn judge_link(peers: &[IpAddr], connection: &str) -> Result<(), String> {
@@ -235,11 +275,30 @@ mod tests {
     }
 
     #[test]
+    fn nothing_else_is_done_to_a_brick_whose_own_file_system_is_damaged() {
+        use crate::inject::testing::deed;
+        let meta = Model::parse("inconsist", &[("how".to_owned(), "meta".to_owned())].into()).unwrap();
+        let (full, meta) = (deed("a"), Deed { model: meta, ..deed("b") });
+        let pause = Deed { model: Model::Pause { processes: vec![] }, ..deed("c") };
+        let told = |new: &Deed, old: &Deed| check_beside(new, [old].into_iter()).map_err(|e| e.to_string());
+        assert!(told(&meta, &full).unwrap_err().starts_with("refused: here: it has full already"));
+        assert!(told(&full, &meta).unwrap_err().ends_with("undo b`"));
+        assert_eq!((told(&meta, &pause), told(&full, &full)), (Ok(()), Ok(())));
+        let mut elsewhere = full.clone();
+        elsewhere.parts[0].node.name = "there".into();
+        assert_eq!(told(&meta, &elsewhere), Ok(()));
+    }
+
+    #[test]
     fn the_controllers_own_link_is_not_cut() {
         let peers = ["10.0.0.2".parse().unwrap()];
         assert_eq!(judge_link(&peers, "10.0.0.9 4711 10.0.0.1 22\n"), Ok(()));
         assert!(judge_link(&peers, "10.0.0.2 4711 10.0.0.1 22\n").unwrap_err().ends_with("from 10.0.0.2"));
         assert!(judge_link(&peers, "\n").unwrap_err().contains("cannot be told"));
+        let way = "10.0.0.9 via 10.0.1.1 dev eth0 src 10.0.1.2 uid 0 \\ cache\n";
+        assert_eq!(judge_way("eth1", way), Ok(()));
+        assert!(judge_way("eth0", way).unwrap_err().ends_with("comes by eth0"));
+        assert!(judge_way("eth0", "").unwrap_err().contains("cannot be told"));
     }
 
     #[test]

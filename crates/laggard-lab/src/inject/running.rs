@@ -41,14 +41,19 @@ impl Ran {
     }
 }
 
-/// Runs a program that reads this, in a process group of its own, which is killed when its time is over.
+/// Runs a program that reads this, in a process group of its own, which is killed when its time is over. What it reads
+/// from ends when the program does, or whoever runs it.
 pub fn run(command: &mut Command, input: &str, limit: Duration) -> Result<Ran, String> {
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let (_open, is_over) = mpsc::channel::<()>();
     if let Some(mut line) = child.stdin.take() {
         let input = input.to_owned();
-        // One that ends early does not read all of it.
-        std::thread::spawn(move || drop(line.write_all(input.as_bytes())));
+        std::thread::spawn(move || {
+            // One that ends early does not read all of it.
+            let _ = line.write_all(input.as_bytes());
+            let _ = is_over.recv();
+        });
     }
     let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
     let status = wait(&mut child, limit);
@@ -82,6 +87,28 @@ fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     });
     receiver
 }
+
+/// Runs a script that it reads, of so many bytes: a word of a command line has its limit at 128 KiB. What it reads from
+/// stays open for as long as somebody wants the script. When that one is killed, also on another machine, a script that
+/// went on would hurt what is being healed: it is killed with all of its group. Needs the descriptor 8.
+pub const WATCHED: &str = "
+script=$(head -c \"$1\")
+exec 8<&0 < /dev/null
+{ cat <&8; kill -KILL 0; } > /dev/null 2>&1 9<&- &
+watch=$!
+(set -e; eval \"$script\") 8<&- 9<&-
+status=$?
+kill $watch 2> /dev/null
+exit $status";
+
+/// Before it, one script after the other. One that does not end must not keep others from healing. Needs the descriptor
+/// 9, which nothing else has that is started: a daemon would keep it.
+pub const IN_TURN: &str = "
+exec 9< /run
+flock -w 30 9";
+
+/// How long that takes at the most.
+pub const LONGEST_TURN: Duration = Duration::from_secs(30);
 
 /// A word as the shell reads it back.
 pub fn quoted(word: &str) -> String {

@@ -10,6 +10,7 @@ use super::doing::{self, ATTEMPTS};
 use super::guard::Guard;
 use super::journal::{Event, Journal};
 use super::node::{Exec, Node};
+use super::refusal;
 use crate::machine::LabError;
 
 /// Faults can be injected only through one of these. One that is dropped, or whose process is killed, is undone by its
@@ -47,6 +48,7 @@ impl Session {
                 "{id} stands already: `laggard inject undo {id}`, or choose another seed"
             )));
         }
+        refusal::check_beside(deed, all.iter().map(|(standing, _)| &standing.deed))?;
         self.tell_elsewhere(deed)?;
         doing::apply(&self.journal, deed)
     }

@@ -16,6 +16,7 @@ pub fn node() -> Node {
         keep: "/nowhere".into(),
         stop: None,
         restart: None,
+        ssh_config: None,
     }
 }
 

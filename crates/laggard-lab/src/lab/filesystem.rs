@@ -59,14 +59,24 @@ impl Lab {
 
     /// Starts what has ended of a server's daemons, and waits until the file system is well.
     pub(crate) fn revive(&self, server: &str) -> Result<(), LabError> {
+        self.start_daemons(server)?;
+        // Whoever heals several servers waits with the last.
+        let is_last = standing::all(self).iter().all(|(_, other)| other == server);
+        if is_last { self.become_well() } else { Ok(()) }
+    }
+
+    /// Starts what has ended of a server's daemons. Others may still be ended, so nothing need be well.
+    pub(crate) fn start_daemons(&self, server: &str) -> Result<(), LabError> {
         let Some(adapter) = self.adapter()? else { return Ok(()) };
         if !self.daemons(server)?.is_empty() && self.health().is_ok() {
             return Ok(());
         }
-        self.script(&self.server(server)?, &adapter.revive)?;
-        // Whoever heals several servers waits with the last.
-        let is_last = standing::all(self).iter().all(|(_, other)| other == server);
-        if is_last { wait_until_well(self, &adapter) } else { Ok(()) }
+        self.script(&self.server(server)?, &adapter.revive)
+    }
+
+    /// Waits until the file system is well.
+    pub(crate) fn become_well(&self) -> Result<(), LabError> {
+        self.adapter()?.map_or(Ok(()), |adapter| wait_until_well(self, &adapter))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Lab;
 use crate::disks::control::{self, Order};
+use crate::disks::model::Format;
 use crate::machine::limits::Limits;
 use crate::machine::place::{Place, wait_for};
 use crate::machine::{LabError, loops};
@@ -21,11 +22,14 @@ pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabErr
     // Straight on the data, which is quicker than through the arm.
     let data = lab.folder.join("data").join(name).display().to_string();
     keeper.run(&["truncate", "--size", &format!("{}M", disk.size_mib), &data])?;
-    keeper.run(&["mkfs.xfs", "-f", "-q", &data])?;
+    match disk.format {
+        Format::Xfs => keeper.run(&["mkfs.xfs", "-f", "-q", &data])?,
+        Format::Ext4 => keeper.run(&["mkfs.ext4", "-F", "-q", &data])?,
+    };
     start_server(lab, keeper, name)?;
     let device = loops::attach(keeper, &lab.disk_file(name))?;
     let host = lab.host_place(name)?;
-    mount(host, &format!("/dev/{device}"))?;
+    mount(host, &format!("/dev/{device}"), disk.format)?;
     // Whatever is in a lab may be hurt. On disk at once: what is only in memory goes with a disk that fails.
     let marker = format!("{}/{}", super::BRICK, crate::inject::MARKER);
     host.run(&["touch", &marker])?;
@@ -45,7 +49,7 @@ pub fn limit(lab: &mut Lab) -> Result<(), LabError> {
 
 impl Lab {
     /// Brings a disk back into use that its server has given up: a file system that met errors has shut itself down,
-    /// and daemons that found it so have ended.
+    /// and daemons that found it so have ended, and are to be started.
     pub(crate) fn recover_disk(&self, server: &str) -> Result<(), LabError> {
         let place = self.host_place(server)?;
         if place.script(PROBE, &[("BRICK", super::BRICK.into())]).is_err() {
@@ -56,10 +60,14 @@ impl Lab {
             let is_through = place.run(&["findmnt", "-no", "OPTIONS", super::BRICK])?.contains(",sync");
             self.end_daemons(server)?;
             place.run(&["umount", super::BRICK])?;
-            mount(place, &path)?;
+            mount(place, &path, self.format(server)?)?;
             write_through(place, is_through)?;
         }
-        self.revive(server)
+        Ok(())
+    }
+
+    fn format(&self, server: &str) -> Result<Format, LabError> {
+        Ok(self.server(server)?.disk.unwrap_or_default().format)
     }
 
     /// Whether servers write all to their disks at once. Files that are small and soon removed would never get there.
@@ -78,8 +86,8 @@ sync $BRICK/probe
 rm $BRICK/probe
 sync --file-system $BRICK";
 
-fn mount(place: Place, path: &str) -> Result<(), LabError> {
-    place.run(&["mount", "-t", "xfs", "-o", "noatime", path, super::BRICK]).map(drop)
+fn mount(place: Place, path: &str, format: Format) -> Result<(), LabError> {
+    place.run(&["mount", "-t", format.as_str(), "-o", "noatime", path, super::BRICK]).map(drop)
 }
 
 fn write_through(place: Place, on: bool) -> Result<(), LabError> {

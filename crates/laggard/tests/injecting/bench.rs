@@ -31,7 +31,11 @@ sync --file-system .";
 
 impl Bench {
     pub fn up(name: &str) -> Bench {
-        let lab = Lab::plan(name, SMALL);
+        Bench::up_with(name, "")
+    }
+
+    pub fn up_with(name: &str, lines: &str) -> Bench {
+        let lab = Lab::plan(name, &format!("{SMALL}\n{lines}"));
         lab.up();
         Bench { lab, folder: tempfile::tempdir().unwrap() }
     }
@@ -149,6 +153,20 @@ pub fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
         assert!(begin.elapsed() < Duration::from_secs(seconds), "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Until they hold nothing any more: a signal takes a moment, and a thread that still ends has all of its files.
+pub fn kill_guards(folder: &Path) {
+    let guards = guards_of(folder);
+    guards.iter().for_each(|guard| signal(*guard, Signal::KILL));
+    let is_dead = |guard: &u32| {
+        let text = std::fs::read_to_string(format!("/proc/{guard}/stat")).unwrap_or_default();
+        let threads = std::fs::read_dir(format!("/proc/{guard}/task")).map_or(0, Iterator::count);
+        text.is_empty() || (threads <= 1 && (text.contains(") Z ") || text.contains(") X ")))
+    };
+    wait_until("the guards are gone", 5, || guards.iter().all(is_dead));
+    // Whoever recovers, from whatever, removes the groups that they were in.
+    assert!(laggard(&["inject", "--undo-folder", text(&folder.join("none")), "recover"]).status.success());
 }
 
 pub fn guards_of(folder: &Path) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::bench::{Bench, wait_until};
-use crate::support::errors;
+use crate::support::{errors, laggard};
 
 pub const OSS1: &str = "198.18.1.1";
 const OSS2: &str = "198.18.1.2";
@@ -47,6 +47,8 @@ pub fn files(bench: &Bench) {
     };
     assert_eq!(plan(&words), plan(&words));
     assert_ne!(plan(&words), plan(&[&words[..6], &["8"]].concat()));
+    let checked = [&["apply"], &words[..], &["--param", "local_fsck=true", "--dry-run"]].concat();
+    assert!(errors(&bench.inject(&checked)).contains("local_fsck has no effect with how=files"));
     let id = bench.apply(&words);
     let hurt = bench.says("oss1", "cd /run/lab/brick/d; md5sum *");
     let changed = hurt.lines().filter(|line| !before.contains(line)).count();
@@ -59,6 +61,60 @@ pub fn files(bench: &Bench) {
     assert!(errors(&output).contains("No space left"), "{}", errors(&output));
     bench.says("oss1", "rm /run/lab/brick/large");
     bench.undo(&id);
+}
+
+/// The same files on all servers, as copies are: they rot on each, but nowhere at the same place.
+pub fn rot(bench: &Bench) {
+    let servers = ["oss1", "oss2", "oss3"];
+    let make = "mkdir /run/lab/brick/copies; cd /run/lab/brick/copies
+                for i in $(seq 8); do yes $i | head -c $((i * 5000)) > f$i; done; sync -f .";
+    // A piece of a file, with its sum.
+    let look = "cd /run/lab/brick/copies; for f in *; do split -b 4096 --filter=\"md5sum | sed s/^/$f-\\$FILE:/\" $f; done";
+    servers.iter().for_each(|server| drop(bench.says(server, make)));
+    let pieces = |server: &str| bench.says(server, look).lines().map(str::to_owned).collect::<Vec<_>>();
+    let before = pieces("oss1");
+    let nodes = ["--node", "oss1", "--node", "oss2", "--node", "oss3"];
+    let words = [&["bitflip", "--for", "60s", "--param", "pct=50", "--param", "bits=2"], &nodes[..]].concat();
+    let id = bench.apply(&words);
+    let mut rotten = vec![];
+    for server in servers {
+        let now = pieces(server);
+        let own: Vec<_> = before.iter().filter(|piece| !now.contains(piece)).cloned().collect();
+        assert!(!own.is_empty() && now.len() == before.len(), "{server}");
+        rotten.extend(own.into_iter().filter(|piece| piece.contains(":")));
+    }
+    let count = rotten.len();
+    rotten.sort();
+    rotten.dedup();
+    assert_eq!(rotten.len(), count, "{rotten:?}");
+    bench.undo(&id);
+    servers.iter().for_each(|server| assert_eq!(pieces(server), before, "{server}"));
+    servers
+        .iter()
+        .for_each(|server| drop(bench.says(server, "rm -r /run/lab/brick/copies; sync -f /run/lab/brick")));
+}
+
+/// A link that is down takes its routes along, and brings them back.
+pub fn links(bench: &Bench) {
+    let more = "ip route add 192.0.2.0/24 via 198.18.1.2; ip -6 addr add fd00::1/64 dev eth0; ip -6 route add fd01::/64 via fd00::2";
+    bench.says("oss1", more);
+    let routes =
+        "for a in 1 2 3; do sleep 1; done; ip -o addr | sed 's/valid_lft.*//'; ip route; ip -6 route";
+    let before = bench.says("oss1", routes);
+    assert!(before.contains("192.0.2.0/24") && before.contains("fd01::/64"), "{before}");
+    let words = ["partition", "--node", "oss1", "--for", "60s", "--param", "mechanism=link-down"];
+    let id = bench.apply(&words);
+    assert!(!bench.reaches("client1", OSS1) && bench.reaches("oss2", OSS3));
+    assert!(!bench.says("oss1", "ip route").contains("192.0.2.0/24"));
+    bench.undo(&id);
+    assert!(bench.reaches("client1", OSS1) && bench.reaches("oss1", OSS2));
+    assert_eq!(bench.says("oss1", routes), before);
+    bench.says(
+        "oss1",
+        "ip route del 192.0.2.0/24; ip -6 addr del fd00::1/64 dev eth0; ip -6 route del fd01::/64 || :",
+    );
+    let split = bench.refusal(&[&words[..], &["--param", "mode=split"]].concat());
+    assert!(split.contains("cuts a node off from all others"), "{split}");
 }
 
 pub fn partitions(bench: &Bench) {
@@ -146,6 +202,26 @@ pub fn slowness(bench: &Bench) {
     assert!(second.contains("its disk has a trouble already"), "{second}");
     bench.undo(&id);
     assert_eq!(trouble(), Some(0.0));
+}
+
+/// By a program each, all at once: the lab knows of every one.
+pub fn several_at_once(bench: &Bench) {
+    let all = |more: &[&str]| {
+        std::thread::scope(|scope| {
+            for server in ["oss1", "oss2", "oss3"] {
+                scope.spawn(move || {
+                    let words =
+                        [&["lab", "fault", "disk-busy", server, "--lab", &bench.lab.name], more].concat();
+                    let output = laggard(&words);
+                    assert!(output.status.success(), "{server}: {}", errors(&output));
+                });
+            }
+        });
+        bench.lab.status()["faults"].as_array().unwrap().len()
+    };
+    for _ in 0..3 {
+        assert_eq!((all(&[]), all(&["--heal"])), (3, 0));
+    }
 }
 
 pub fn a_lab_that_goes_takes_its_faults_along(bench: &Bench) {

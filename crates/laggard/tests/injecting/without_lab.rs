@@ -4,14 +4,12 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-use rustix::process::Signal;
-
-use crate::bench::{guards_of, signal, wait_until};
+use crate::bench::{guards_of, kill_guards, wait_until};
 use crate::support::lab::{can_be, turn};
 use crate::support::{self, command, errors, laggard, text};
 
 /// Nodes in a file, as they are without a lab.
-fn with_nodes(folder: &Path, exec: &str, brick: &str, words: &[&str]) -> std::process::Command {
+pub fn with_nodes(folder: &Path, exec: &str, brick: &str, words: &[&str]) -> std::process::Command {
     let (marker, file) = (folder.join("marker"), folder.join("nodes.toml"));
     std::fs::write(&marker, "").unwrap();
     let keep = folder.join("there/kept").display().to_string();
@@ -78,7 +76,7 @@ fn a_node_that_is_reached_by_ssh_has_a_guard_of_its_own() {
     // The guard there has to do it alone.
     let here = guards_of(&folder.path().join("undo"));
     assert_eq!(here.len(), 1);
-    here.into_iter().for_each(|guard| signal(guard, Signal::KILL));
+    kill_guards(&folder.path().join("undo"));
     controller.kill().unwrap();
     controller.wait().unwrap();
     wait_until("it is healed there", 20, || guards_of(&there).is_empty());
@@ -128,10 +126,21 @@ impl Mount {
 
     /// A file system in a file.
     pub fn disk(at: &Path, image: &Path, kind: &str) -> Mount {
-        let script = "truncate -s 320M \"$1\"; mkfs.$0 -q \"$1\"; mount -o loop,noatime \"$1\" \"$2\"";
-        let words = ["-ec", script, kind, text(image), text(at)];
+        Mount::disk_of(at, image, kind, "320M")
+    }
+
+    /// The same of another size.
+    pub fn disk_of(at: &Path, image: &Path, kind: &str, size: &str) -> Mount {
+        let script = "truncate -s $3 \"$1\"; mkfs.$0 -q \"$1\"; mount -o loop,noatime \"$1\" \"$2\"";
+        let words = ["-ec", script, kind, text(image), text(at), size];
         assert!(std::process::Command::new("sh").args(words).status().unwrap().success());
         Mount(at.into())
+    }
+
+    /// What is mounted.
+    pub fn source(&self) -> String {
+        let output = std::process::Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.0).output();
+        String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
     }
 
     /// How it is mounted, as the kernel tells it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{MODELS, Model};
+use super::{Cut, How, MODELS, Mode, Model};
 use crate::faults::Fault;
 use crate::machine::LabError;
 
@@ -11,6 +11,7 @@ const PERCENT: u32 = 10;
 const MOST_BYTES: u64 = 200;
 const LEAVE: u64 = 16 << 20;
 const FACTOR: f64 = 5.0;
+const CHUNK: u64 = 4096;
 /// The arm of a virtual disk keeps a hundredth of its time for us.
 const MOST_FACTOR: f64 = 100.0;
 
@@ -31,18 +32,9 @@ impl<'a> Given<'a> {
     pub fn model(&mut self) -> Result<Model, LabError> {
         Ok(match self.model {
             "dev-fail" => self.dev_fail()?,
-            "inconsist" => Model::Inconsist {
-                how: self.word("how", "files")?,
-                delete_pct: self.percent("delete_pct")?,
-                corrupt_pct: self.percent("corrupt_pct")?,
-                corrupt_max_bytes: self.size("corrupt_max_bytes", MOST_BYTES)?.clamp(1, 4096),
-                local_fsck: self.word("local_fsck", "false").and_then(|word: String| self.truth(&word))?,
-            },
-            "partition" => Model::Partition {
-                mode: self.word("mode", "isolate")?,
-                lost: self.word("lost", "in")?,
-                peers: self.list("peers"),
-            },
+            "inconsist" => self.inconsist()?,
+            "bitflip" => self.bitflip()?,
+            "partition" => self.partition()?,
             "slow-dev" => self.slow_disk()?,
             "slow-net" => Model::Slow { fault: Fault::SlowLink.as_str().into() },
             "full" => Model::Full { leave: self.size("leave", LEAVE)? },
@@ -64,6 +56,57 @@ impl<'a> Given<'a> {
             }
             _ => Ok(Model::DevFail { mechanism: self.word("mechanism", "auto")? }),
         }
+    }
+
+    fn inconsist(&mut self) -> Result<Model, LabError> {
+        let how: How = self.word("how", "files")?;
+        // There is nothing to check where files are changed through their file system.
+        let is_checked = if how == How::Meta { "true" } else { "false" };
+        Ok(Model::Inconsist {
+            how,
+            delete_pct: self.percent("delete_pct")?,
+            corrupt_pct: self.percent("corrupt_pct")?,
+            corrupt_max_bytes: self.size("corrupt_max_bytes", MOST_BYTES)?.clamp(1, 4096),
+            local_fsck: self.word("local_fsck", is_checked).and_then(|word: String| self.truth(&word))?,
+        })
+    }
+
+    fn bitflip(&mut self) -> Result<Model, LabError> {
+        let modulus = self.number("modulus", 1..=1 << 20)?;
+        let index = self.number("index", 0..=modulus.unwrap_or(1 << 20).saturating_sub(1))?;
+        Ok(Model::Bitflip {
+            pct: self.percent("pct")?,
+            bits: self.number("bits", 1..=1000)?.unwrap_or(1) as u32,
+            chunk: self.size("chunk", CHUNK)?.clamp(1, 1 << 30),
+            modulus,
+            index,
+        })
+    }
+
+    fn partition(&mut self) -> Result<Model, LabError> {
+        let mechanism: Cut = self.word("mechanism", "nft")?;
+        let mode: Mode = self.word("mode", "isolate")?;
+        let (lost, peers) = (self.word("lost", "in")?, self.list("peers"));
+        let link = self.left.remove("link");
+        if mechanism == Cut::LinkDown && (mode != Mode::Isolate || !peers.is_empty()) {
+            return Err(self.wrong("mechanism", "a link that is down cuts a node off from all others"));
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        match &link {
+            Some(_) if mechanism == Cut::Nft => Err(self.wrong("link", "it is for mechanism=link-down")),
+            Some(link) if !link.starts_with(char::is_alphanumeric) || !link.chars().all(is_plain) => {
+                Err(self.wrong("link", format!("{link:?} is no name of a link")))
+            }
+            _ => Ok(Model::Partition { mechanism, link, mode, lost, peers }),
+        }
+    }
+
+    fn number(&mut self, key: &str, bounds: std::ops::RangeInclusive<u64>) -> Result<Option<u64>, LabError> {
+        let Some(word) = self.left.remove(key) else { return Ok(None) };
+        let (least, most) = (bounds.start(), bounds.end());
+        let found = word.parse().ok().filter(|number| bounds.contains(number));
+        let wrong = || self.wrong(key, format!("{word:?} is not a whole number from {least} to {most}"));
+        found.map(Some).ok_or_else(wrong)
     }
 
     fn slow_disk(&mut self) -> Result<Model, LabError> {

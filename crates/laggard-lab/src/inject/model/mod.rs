@@ -31,8 +31,27 @@ pub enum Model {
         /// Whether the disk's own file system is checked afterwards, so that only the one above is inconsistent.
         local_fsck: bool,
     },
+    /// Single bits of files are others, on no two nodes at the same place.
+    Bitflip {
+        /// In how many of a hundred files.
+        pct: u32,
+        /// How many bits of each.
+        bits: u32,
+        /// Files are cut into pieces of so many bytes, and each piece is of one node.
+        chunk: u64,
+        /// Of so many pieces a node has one; none: as many as there are bricks.
+        modulus: Option<u64>,
+        /// Which; none: its place among the bricks.
+        index: Option<u64>,
+    },
     /// Nodes do not reach each other.
     Partition {
+        /// By which way.
+        #[serde(default)]
+        mechanism: Cut,
+        /// The link that goes down; none: the one with the node's address.
+        #[serde(default)]
+        link: Option<String>,
         /// Who does not reach whom.
         mode: Mode,
         /// Which packets of a one-way partition are lost.
@@ -79,8 +98,21 @@ pub enum Mechanism {
     Auto,
     /// The virtual disk of a lab's host answers every request with an error.
     Disk,
+    /// The brick's disk is a file in another file system, and that one is told to shut itself down.
+    NestedLoop,
     /// The disk's file system is told to shut itself down, without a last write to its log.
     FsShutdown,
+}
+
+/// How a node is cut off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// Packets are dropped.
+    #[default]
+    Nft,
+    /// Its link goes down.
+    LinkDown,
 }
 
 /// How a brick becomes inconsistent.
@@ -89,6 +121,8 @@ pub enum Mechanism {
 pub enum How {
     /// Files are lost or changed.
     Files,
+    /// The brick's own file system is damaged.
+    Meta,
 }
 
 /// Who does not reach whom.
@@ -114,14 +148,27 @@ pub enum Side {
 }
 
 /// What there is, for lists: name, parameters with their defaults, and what it does.
-pub const MODELS: [(&str, &str, &str); 8] = [
-    ("dev-fail", "mechanism=auto|disk|fs-shutdown|brick-kill|pause", "the disk below a brick fails"),
+pub const MODELS: [(&str, &str, &str); 9] = [
+    (
+        "dev-fail",
+        "mechanism=auto|disk|nested-loop|fs-shutdown|brick-kill|pause",
+        "the disk below a brick fails",
+    ),
     (
         "inconsist",
-        "how=files delete_pct=10 corrupt_pct=10 corrupt_max_bytes=200 local_fsck=false",
-        "files of a brick are lost or have other bytes",
+        "how=files|meta delete_pct=10 corrupt_pct=10 corrupt_max_bytes=200 local_fsck=true",
+        "files of a brick, or what its own file system knows of them, are lost or others",
     ),
-    ("partition", "mode=isolate|split|one-way lost=in|out peers=NAME,ROLE,...", "packets are lost"),
+    (
+        "bitflip",
+        "pct=10 bits=1 chunk=4K modulus=BRICKS index=PLACE",
+        "single bits of files are others, on no two nodes at the same place",
+    ),
+    (
+        "partition",
+        "mechanism=nft|link-down mode=isolate|split|one-way lost=in|out peers=NAME,ROLE,... link=NAME",
+        "packets are lost, or a link is down",
+    ),
     ("full", "leave=16M", "a brick has no room"),
     ("kill", "process=NAME,... restart=SCRIPT", "daemons are killed"),
     ("pause", "process=NAME,...", "daemons stand still"),
@@ -145,6 +192,7 @@ impl Model {
         match self {
             Model::DevFail { .. } => "dev-fail",
             Model::Inconsist { .. } => "inconsist",
+            Model::Bitflip { .. } => "bitflip",
             Model::Partition { .. } => "partition",
             Model::Slow { fault } => fault,
             Model::SlowDisk { .. } => "slow-dev",
@@ -189,7 +237,7 @@ mod tests {
     fn what_is_not_known_is_told_with_what_is() {
         let told = |name, parameters: &[(&str, &str)]| parse(name, parameters).unwrap_err();
         assert!(told("fire", &[]).contains("there are dev-fail, inconsist,"));
-        assert!(told("partition", &[("mod", "x")]).contains("no parameter \"mod\": it has mode=isolate|"));
+        assert!(told("partition", &[("mod", "x")]).contains("no parameter \"mod\": it has mechanism=nft|"));
         assert!(
             told("partition", &[("mode", "x")]).starts_with("partition, parameter mode: unknown variant")
         );

@@ -40,9 +40,13 @@ done";
 pub fn kill(names: &[String], restart: Option<&str>, node: &Node) -> Result<Part, LabError> {
     let names = found(names, node)?;
     let script = with(&names);
+    let mut verify_undone = vec![script(&format!("{COME}\n({RUNS}\n)"))];
     let undo = match (restart.or(node.restart.as_deref()), &node.exec) {
         (Some(restart), _) => script(&format!("\nif ! ({RUNS}\n) 2> /dev/null\nthen\n{restart}\nfi")),
-        (None, Exec::Lab { .. }) if lab_starts(&names, node)? => Step::Lab(LabStep::Revive),
+        (None, Exec::Lab { .. }) if lab_starts(&names, node)? => {
+            verify_undone.push(Step::Lab(LabStep::IsWell));
+            Step::Lab(LabStep::StartDaemons)
+        }
         (None, _) => {
             let (name, names) = (&node.name, names.join(", "));
             return Err(LabError::Input(format!(
@@ -56,7 +60,7 @@ pub fn kill(names: &[String], restart: Option<&str>, node: &Node) -> Result<Part
         apply: script("\neach -KILL; sleep 0.2"),
         verify_applied: script(IS_DEAD),
         undo,
-        verify_undone: script(&format!("{COME}\n({RUNS}\n)")),
+        verify_undone: Step::Several(verify_undone),
         tidy: None,
     })
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::nested;
 use super::slow::lab_fault;
 use crate::faults::Fault;
 use crate::inject::deed::{Choice, LabStep, Part, Step};
@@ -12,7 +13,7 @@ use crate::machine::LabError;
 
 /// Tells a file system to shut itself down without a last write to its log: FS_IOC_SHUTDOWN with the flag 2, which ext4
 /// and XFS know. Safe code of Rust has no way to it.
-const SHUTDOWN: &str = "
+pub const SHUTDOWN: &str = "
 if command -v perl > /dev/null
 then perl -e 'open F, \"<\", $ARGV[0] or die \"$!\\n\"; $how = pack \"L\", 2; ioctl F, 0x8004587d, $how or die \"$!\\n\"' \"$brick\"
 else xfs_io -x -c shutdown \"$brick\"
@@ -26,7 +27,7 @@ fi
 case $error in *'put/output error'*) ;; *) echo \"not an I/O error: $error\" >&2; exit 1 ;; esac";
 
 /// Something can be written, and is on disk; and so is that it is gone again.
-const IS_WELL: &str = "
+pub const IS_WELL: &str = "
 echo well > \"$brick/.laggard-probe\"
 sync \"$brick/.laggard-probe\"
 rm \"$brick/.laggard-probe\"
@@ -43,7 +44,16 @@ pub fn part(mechanism: Mechanism, node: &Node) -> Result<Part, LabError> {
             let name = &node.name;
             Err(LabError::Input(format!("{name} is no host of a lab: only those have virtual disks")))
         }
-        _ => shutdown(node, brick),
+        (Mechanism::NestedLoop, Exec::Lab { .. }) => {
+            let name = &node.name;
+            Err(LabError::Input(format!("{name} is a host of a lab, whose disk fails by mechanism=disk")))
+        }
+        (Mechanism::NestedLoop | Mechanism::Auto, _) => match (nested::look(node)?, mechanism) {
+            (Ok(nest), _) => Ok(nested::part(node, &nest)),
+            (Err(_), Mechanism::Auto) => shutdown(node, brick),
+            (Err(why), _) => Err(LabError::Refused(format!("{}: {why}", node.name))),
+        },
+        (Mechanism::FsShutdown, _) => shutdown(node, brick),
     }
 }
 
@@ -51,7 +61,10 @@ fn shutdown(node: &Node, brick: &str) -> Result<Part, LabError> {
     let own = format!("brick={}", quoted(brick));
     let script = |text: &str| Step::Shell(format!("{own}{text}"));
     let (undo, verify_undone) = match &node.exec {
-        Exec::Lab { .. } => (Step::Lab(LabStep::RecoverDisk), script(IS_WELL)),
+        Exec::Lab { .. } => (
+            Step::Several(vec![Step::Lab(LabStep::RecoverDisk), Step::Lab(LabStep::StartDaemons)]),
+            Step::Several(vec![script(IS_WELL), Step::Lab(LabStep::IsWell)]),
+        ),
         _ => (script(&remount(node, brick)?), script(IS_WELL)),
     };
     Ok(Part {

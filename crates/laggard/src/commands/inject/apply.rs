@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::Args;
 use laggard_core::model::time::Span;
-use laggard_lab::inject::{self, Deed, Model, Session};
+use laggard_lab::inject::{self, Deed, How, Model, Session};
 
 use super::guard;
 use super::targets::{Nodes, named};
@@ -20,7 +20,7 @@ use crate::output;
 /// Bring nodes into trouble for a time; prints the name by which it is undone.
 #[derive(Args)]
 pub struct Apply {
-    /// dev-fail, inconsist, partition, full, kill, pause, slow-dev, slow-net, or a fault of the lab: see `inject list`.
+    /// dev-fail, inconsist, bitflip, partition, full, kill, pause, slow-dev, slow-net, or a fault of the lab: see `inject list`.
     fault: String,
     /// A node to hurt; may be given several times.
     #[arg(long, value_name = "NAME", required = true)]
@@ -47,6 +47,9 @@ pub struct Apply {
     dry_run: bool,
 }
 
+const NOTHING_TO_CHECK: &str = "local_fsck has no effect with how=files: files are changed through the brick's own file \
+                                system, which stays consistent; how=meta damages that";
+
 fn parameter(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or_else(|| format!("{text:?} is not like key=value"))?;
     Ok((key.into(), value.into()))
@@ -62,6 +65,9 @@ impl Apply {
         }
         inject::refuse_orphans(folder).map_err(explained)?;
         let deed = self.deed()?;
+        if let Model::Inconsist { how: How::Files, local_fsck: true, .. } = deed.model {
+            tell(NOTHING_TO_CHECK);
+        }
         if self.dry_run {
             output::json(&deed)?;
             return Ok(Done::Well);

@@ -25,7 +25,7 @@ pub struct Guard {
 
 impl Guard {
     pub fn run(self) -> Outcome {
-        inject::guard::stand_alone();
+        let _apart = inject::guard::stand_alone();
         let (input, output) = (std::io::stdin(), std::io::stdout());
         inject::guard::keep(&self.folder, self.journal.as_deref(), input, output).map_err(explained)?;
         Ok(Done::Well)

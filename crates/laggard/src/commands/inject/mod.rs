@@ -27,6 +27,8 @@ Examples:
   laggard inject apply dev-fail --node oss1 --for 60s     the disk of a lab's server fails
   laggard inject apply partition --node oss1 --node oss2 --param mode=split --for 2m
   laggard inject apply inconsist --node oss1 --for 5m --seed 42 --dry-run
+  laggard inject apply inconsist --node oss1 --for 5m --param how=meta      damage its own ext4 or XFS, and repair that
+  laggard inject apply bitflip --node oss1 --node oss2 --for 5m             bits rot, nowhere in all copies
   laggard inject status
   laggard inject undo 3f2a9c01
   laggard inject recover                                  undo what a killed program left behind")]

@@ -8,7 +8,7 @@ mod scripts;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::Aim;
+use super::{Aim, Shares};
 use crate::inject::deed::{Choice, Part};
 use crate::inject::node::Node;
 use crate::inject::running::quoted;
@@ -16,25 +16,14 @@ use crate::machine::LabError;
 use crate::simulate::random::Random;
 use scripts::Scripts;
 
-/// How much is hurt.
-#[derive(Clone, Copy, Debug)]
-pub struct Shares {
-    /// Of a hundred files, how many are lost.
-    pub delete_pct: u32,
-    /// Of a hundred files, how many have other bytes.
-    pub corrupt_pct: u32,
-    /// At most so many.
-    pub most_bytes: u64,
-}
-
 /// Fewer could be the same bytes again, by chance.
 const FEWEST_BYTES: u64 = 8;
 
 /// A file and its names, the first one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Found {
-    names: Vec<String>,
-    bytes: u64,
+pub(super) struct Found {
+    pub names: Vec<String>,
+    pub bytes: u64,
 }
 
 /// What is done to a file.
@@ -69,12 +58,12 @@ pub fn part(shares: Shares, node: &Node, aim: &Aim) -> Result<Part, LabError> {
 }
 
 /// Other nodes of a deed have other files chosen.
-fn seed_of(node: &Node, aim: &Aim) -> Random {
+pub(super) fn seed_of(node: &Node, aim: &Aim) -> Random {
     Random::of(aim.seed, &[u64::from(crc32fast::hash(node.name.as_bytes()))])
 }
 
 /// The regular files of a brick. A name that is not text is told of nowhere, and left alone.
-fn list(node: &Node, brick: &str) -> Result<Vec<Found>, LabError> {
+pub(super) fn list(node: &Node, brick: &str) -> Result<Vec<Found>, LabError> {
     let look = format!("find {} -xdev -type f -printf '%i %s %P\\0'", quoted(brick));
     let ran = node.run(&look, Duration::from_secs(60))?;
     if !ran.is_well() {
@@ -102,7 +91,7 @@ fn by_file(told: &[u8]) -> Vec<Found> {
     files
 }
 
-fn is_hidden(name: &str) -> bool {
+pub(super) fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('.'))
 }
 
@@ -127,7 +116,7 @@ fn choose(files: &[Found], shares: Shares, mut random: Random) -> Vec<Harm<'_>> 
 }
 
 /// A share of a hundred, and one at least unless it is nothing.
-fn share(count: usize, percent: u32) -> usize {
+pub(super) fn share(count: usize, percent: u32) -> usize {
     let part = (count * percent as usize + 50) / 100;
     if percent == 0 { 0 } else { part.max(1).min(count) }
 }
