@@ -105,7 +105,7 @@ fn interval(event: &Line, names: &HashMap<String, String>) -> Option<Interval<'s
     let nanoseconds = |micros: f64| (micros.max(0.0) * 1_000.0) as u64;
     Some(Interval {
         end_ns: Some(nanoseconds(event.ts + event.dur)),
-        object: path.map(|path| Object::File { path, inode: None }),
+        object: path.map(|path| Object::File { path, inode: None, device: None }),
         offset: whole("offset").unwrap_or(NO_OFFSET),
         asked: u64::try_from(asked).unwrap_or(0),
         done: if op.is_data() { u64::try_from(result).unwrap_or(0) } else { 0 },

@@ -112,7 +112,7 @@ impl Log<'_> {
         intake: &mut Intake<'_>,
     ) -> Result<(), ReadError> {
         let path = self.names.get(&record.file).cloned().unwrap_or_else(|| format!("file {}", record.file));
-        let object = Object::File { path, inode: Some(record.file) };
+        let object = Object::File { path, inode: Some(record.file), device: None };
         for segment in record.segments() {
             let interval = self.interval(record, &segment, layer, object.clone(), above);
             let id = intake.request(&interval)?;

@@ -66,7 +66,7 @@ fn parsed(line: &[u8]) -> Option<Option<Interval<'static>>> {
         _ => return None,
     };
     Some(Some(Interval {
-        object: Some(Object::File { path: name.to_owned(), inode: None }),
+        object: Some(Object::File { path: name.to_owned(), inode: None, device: None }),
         offset: offset.parse().ok()?,
         asked: size.parse().ok()?,
         comm: "fio",

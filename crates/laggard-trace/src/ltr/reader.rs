@@ -74,6 +74,10 @@ impl<R: Read> Reader<R> {
                 continue;
             }
             let line = parsed(line);
+            // The begin of a line is what a cut leaves; the rest is not damaged.
+            if line.is_err() && !self.lines.is_whole() {
+                continue;
+            }
             match line.map_err(|found| self.unknown(&found)).and_then(|line| self.record(line)) {
                 Ok(Some(record)) => return Some(record),
                 Ok(None) => {}
