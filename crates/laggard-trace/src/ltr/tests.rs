@@ -141,7 +141,7 @@ fn a_file_whose_writer_was_killed_is_read_as_far_as_it_was_flushed() {
 }
 
 #[test]
-fn a_short_file_that_was_cut_keeps_at_least_a_third_of_what_is_before_the_cut() {
+fn a_short_file_that_was_cut_keeps_at_least_a_quarter_of_what_is_before_the_cut() {
     let records: Vec<Record> = (0..2000u64)
         .map(|number| {
             Record::Event(Event { ts_ns: number * 977 % 100_000, offset: number as i64, ..event() })
@@ -152,7 +152,7 @@ fn a_short_file_that_was_cut_keeps_at_least_a_third_of_what_is_before_the_cut() 
         let mut reader = Reader::open(&file[..cut]).unwrap();
         let kept = reader.by_ref().count();
         let share = kept as f64 / (records.len() as f64 * cut as f64 / file.len() as f64);
-        assert!(share > 0.33, "{kept} records of {cut} of {} bytes", file.len());
+        assert!(share > 0.25, "{kept} records of {cut} of {} bytes", file.len());
         assert!(reader.footer().is_cut_short && reader.damage().cut_short.is_some());
         assert_eq!(reader.damage().lines, 0, "{:?}", reader.damage());
     }

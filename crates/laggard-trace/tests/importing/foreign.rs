@@ -184,6 +184,38 @@ fn a_darshan_log_tells_segments_of_both_layers() {
 }
 
 #[test]
+fn a_rank_that_writes_for_others_is_linked_to_their_requests_by_bytes() {
+    let segment = |is_mpiio, rank, offset, length, begin_s, end_s| making::Segment {
+        is_mpiio,
+        file: 7,
+        rank,
+        is_write: true,
+        offset,
+        length,
+        begin_s,
+        end_s,
+    };
+    let log = making::darshan(
+        0,
+        &[
+            segment(true, 0, 0, 1000, 1.0, 2.0),
+            segment(true, 1, 1000, 1000, 1.0, 2.1),
+            // Long before, and of the same bytes.
+            segment(true, 2, 1000, 1000, 0.1, 0.2),
+            segment(false, 0, 0, 1500, 1.2, 1.4),
+            segment(false, 5, 1500, 500, 1.3, 1.5),
+        ],
+    );
+    let (trace, _) = imported(&[("job.darshan", log)]);
+    let (mpiio, sys) = (requests(&trace, Layer::Mpiio), requests(&trace, Layer::Sys));
+    let of = |rank: u32| mpiio.iter().find(|one| one.tgid == rank).unwrap().id;
+    assert_eq!((sys[0].parent, sys[0].link), (of(0), LinkRule::Nesting));
+    assert_eq!((sys[1].parent, sys[1].link), (of(1), LinkRule::Collective));
+    let edges: Vec<_> = trace.edges.iter().map(|edge| (edge.parent, edge.child, edge.bytes)).collect();
+    assert_eq!(edges, [(of(1), sys[0].id, 500)]);
+}
+
+#[test]
 fn a_darshan_log_that_was_cut_off_is_read_as_far_as_it_goes() {
     let whole = making::darshan_job(2);
     let (trace, outcomes) = imported(&[("job.darshan", whole[..whole.len() - 40].to_vec())]);
