@@ -494,6 +494,16 @@ fn t21_failures_are_serious_however_few() {
 }
 
 #[test]
+fn t21_requests_that_only_go_back_to_the_queue_are_good_to_know() {
+    let mut stack = sequential(64 * KIB, 100, 1);
+    let devices = stack.trace.events.iter_mut().filter(|event| event.layer == Layer::Dev);
+    devices.take(40).for_each(|event| event.flags |= Flags::REQUEUED);
+    let findings = found(stack);
+    let finding = findings.of("T21").unwrap();
+    assert_eq!((finding.severity, finding.gain.seconds), (Severity::Info, 0.0), "{}", finding.says);
+}
+
+#[test]
 fn t21_is_silent_for_answers_that_are_no_failures() {
     is_silent("T21", &found(with_status(-61, Op::Meta(MetaOp::Getxattr))));
     is_silent("T21", &found(with_status(-11, Op::Read)));

@@ -97,6 +97,10 @@ impl<W: Write> Importer<W> {
     ) -> Result<FileOutcome, ReadError> {
         let Some(format) = self.options.format.or_else(|| Format::detect(start)) else {
             let expected = "a trace of ftrace, blktrace, strace, Darshan (DXT), fio or DFTracer";
+            if start.starts_with(br#"{"header":{"version""#) {
+                let found = "a trace file, which needs no import: `laggard trace analyze` reads it".into();
+                return Err(ReadError::Content { place: Place::Whole, expected: expected.into(), found });
+            }
             return Err(ReadError::content(Place::Whole, expected, first_line(start)));
         };
         self.begin(name, format);

@@ -36,7 +36,12 @@ impl<R: Read> Reader<R> {
         let mut lines = Lines::new(content);
         let header = match lines.next_line() {
             Ok(Some(line)) => header(line)?,
-            Ok(None) => return Err(ReadError::content(Place::Whole, "a trace file (.ltr)", "")),
+            Ok(None) => return Err(foreign("an empty file")),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(foreign("nothing, or only the begin of one"));
+            }
+            // What the decompressor says of a file that is not its own.
+            Err(error) if error.raw_os_error().is_none() => return Err(foreign("something else")),
             Err(error) => return Err(unreadable(0, error)),
         };
         Ok(Reader { lines, header, names: Names::default(), footer: None, damage: Damage::default() })
@@ -158,6 +163,10 @@ fn header(line: &[u8]) -> Result<Header, ReadError> {
         return Err(ReadError::content(Place::Line(1), expected, header.version.to_string()));
     }
     Ok(header)
+}
+
+fn foreign(found: &str) -> ReadError {
+    ReadError::Content { place: Place::Whole, expected: "a trace file (.ltr)".into(), found: found.into() }
 }
 
 fn out_of_turn(place: Place, id: u32) -> ReadError {
