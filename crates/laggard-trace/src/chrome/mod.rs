@@ -117,7 +117,7 @@ fn interval(event: &Line, names: &HashMap<String, String>) -> Option<Interval<'s
 }
 
 /// What a function asks for; none for those that are no I/O.
-fn op(name: &str) -> Option<Op> {
+pub(crate) fn op(name: &str) -> Option<Op> {
     let name = name.rsplit("::").next().unwrap_or(name);
     let lower = name.to_ascii_lowercase();
     Some(match lower.trim_end_matches("64") {

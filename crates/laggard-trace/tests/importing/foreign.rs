@@ -241,6 +241,23 @@ fn events_of_dftracer_are_read_with_the_names_of_their_files() {
 }
 
 #[test]
+fn texts_of_recorder_tell_calls_within_calls_of_each_rank() {
+    let lines = "0.000010 0.000400 MPI_File_write_at 0 1 ( 7 0 0x7f 4096 MPI_BYTE 0x1 )\n\
+        0.000020 0.000300 pwrite 1 0 ( /scratch/f 0x7f 4096 8192 )\n\
+        0.000500 0.000600 MPI_Barrier 0 2 ( MPI_COMM_WORLD )\n\
+        0.000700 0.000800 fread 0 0 ( 0x7f 8 512 5 )\nnothing\n";
+    let (trace, outcomes) = imported(&[("job/_text/3.txt", lines.into())]);
+    assert_eq!((outcomes[0].format, outcomes[0].counters.dropped), (Format::RecorderText, 1));
+    let (mpiio, sys) = (request(&trace, Layer::Mpiio), requests(&trace, Layer::Sys));
+    assert_eq!((mpiio.op, mpiio.tgid, micros(&mpiio)[3]), (Op::Write, 3, Some(400)));
+    assert_eq!((sys[0].parent, sys[0].link), (mpiio.id, LinkRule::Thread));
+    assert_eq!((sys[0].offset, sys[0].nbytes), (8192, 4096));
+    assert_eq!(trace.names.object(sys[0].obj).unwrap().label(), "/scratch/f");
+    assert_eq!((sys[1].op, sys[1].nbytes, sys[1].parent.is_none()), (Op::Read, 4096, true));
+    assert_eq!(trace.names.object(sys[1].obj).unwrap().label(), "fd 5 of process 3");
+}
+
+#[test]
 fn every_format_has_a_name_that_is_understood() {
     for (format, name) in Format::ALL {
         assert_eq!(name.parse(), Ok(format));
