@@ -225,22 +225,24 @@ fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
     }
     let folder = folder();
     let gluster = Gluster::start(folder.path());
-    let play = |name: &str, options: &[&str]| {
+    let traced = |name: &str, program: &[&str]| {
         let out = folder.path().join(name);
-        let fio = [
-            "fio",
-            "--name=w",
-            "--output-format=terse",
-            "--rw=write",
-            "--ioengine=psync",
-            "--directory=/run/mnt",
-        ];
-        let inside = gluster.inside(&[&fio[..], options].concat());
+        let inside = gluster.inside(program);
         let (mount, brick) = (gluster.mount(), format!("pid={}", gluster.brick()));
         let scope = ["--mount", text(&mount), "--server", &brick];
         record(&out, &scope, &words(&inside));
         (Trace::read(&out), out)
     };
+    let play = |name: &str, options: &[&str]| {
+        let fio = ["fio", "--name=w", "--output-format=terse", "--rw=write", "--ioengine=psync"];
+        traced(name, &[&fio[..], &["--directory=/run/mnt"], options].concat())
+    };
+    // A file that is gone before it can be looked up is known by what it asks of the mount.
+    let brief = ["dd", "if=/dev/zero", "of=/run/mnt/brief", "bs=64k", "count=8", "status=none"];
+    let (trace, _) = traced("brief.ltr", &brief);
+    let calls = trace.requests(Layer::Sys, Op::Write).into_iter().filter(|call| call.nbytes == 65536);
+    assert_eq!(calls.count(), 8);
+
     let (trace, out) = play("off.ltr", &["--bs=64k", "--size=32m", "--filename=off"]);
     let fuse = trace.requests(Layer::Fuse, Op::Write);
     assert_eq!(fuse.len(), 512);

@@ -63,7 +63,7 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
             }
             Ok(event) => learn(&event, &mut names),
             Err(_) => {
-                intake.dropped(ReadError::content(place, "a JSON object with `ph`, `ts` and `dur`", line))
+                intake.dropped(ReadError::quoting(place, "a JSON object with `ph`, `ts` and `dur`", line))
             }
         }
     }

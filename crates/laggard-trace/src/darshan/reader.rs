@@ -30,7 +30,7 @@ pub(crate) fn read(bytes: impl Read, intake: &mut Intake<'_>) -> Result<(), Read
     }
     upper.and(lower)?;
     match log.header.dxt_posix.length + log.header.dxt_mpiio.length {
-        0 => Err(ReadError::content(
+        0 => Err(ReadError::quoting(
             Place::Whole,
             "a log with extended tracing (DXT)",
             "one with counters only",
@@ -91,7 +91,7 @@ impl Log<'_> {
             (None, 0) => Ok(()),
             (None, trailing) => {
                 let found = format!("{trailing} bytes that are none");
-                Err(ReadError::content(Place::Byte(stretch.offset), format!("records in {what}"), found))
+                Err(ReadError::quoting(Place::Byte(stretch.offset), format!("records in {what}"), found))
             }
         }
     }

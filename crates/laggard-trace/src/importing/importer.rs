@@ -104,7 +104,7 @@ impl<W: Write> Importer<W> {
                 let found = "a trace file, which needs no import: `laggard trace analyze` reads it".into();
                 return Err(ReadError::Content { place: Place::Whole, expected: expected.into(), found });
             }
-            return Err(ReadError::content(Place::Whole, expected, first_line(start)));
+            return Err(ReadError::quoting(Place::Whole, expected, first_line(start)));
         };
         self.begin(name, format);
         let before = self.mapper.counters().clone();
@@ -188,7 +188,7 @@ impl<W: Write> Importer<W> {
         ) -> (blktrace::Tally, Result<(), ReadError>),
     ) -> (Option<ReadError>, Result<(), ReadError>) {
         let blocks = &mut self.blocks;
-        let (tally, result) = read(&mut |point| blocks.push(point).map_err(ReadError::Sink));
+        let (tally, result) = read(&mut |point| blocks.push(point).map_err(ReadError::from));
         let counters = &mut self.mapper.scribe().counters;
         counters.read += tally.read;
         counters.dropped += tally.dropped;
@@ -223,14 +223,14 @@ impl<W: Write> Output<W> {
     fn now(&mut self, record: Record) -> Result<(), ReadError> {
         self.begin()?;
         match &mut self.writer {
-            Some(writer) => writer.write(&record).map_err(ReadError::Sink),
+            Some(writer) => writer.write(&record).map_err(ReadError::from),
             None => Ok(()),
         }
     }
 
     fn begin(&mut self) -> Result<(), ReadError> {
         if let Some(to) = self.to.take() {
-            self.writer = Some(Writer::new(to, &self.header).map_err(ReadError::Sink)?);
+            self.writer = Some(Writer::new(to, &self.header).map_err(ReadError::from)?);
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ impl<W: Write> Output<W> {
     /// Writes a record in the end, in its place.
     fn later(&mut self, record: Record) -> Result<(), ReadError> {
         match record {
-            Record::Event(event) => self.sorter.push(event).map_err(ReadError::Sink),
+            Record::Event(event) => self.sorter.push(event).map_err(ReadError::from),
             Record::Edge(_) => {
                 self.edges.push(record);
                 Ok(())
@@ -253,20 +253,20 @@ impl<W: Write> Output<W> {
     fn finish(mut self, footer: Footer) -> Result<(Footer, W), ReadError> {
         self.begin()?;
         let Some(mut writer) = self.writer.take() else {
-            return Err(ReadError::Sink(io::Error::other("the trace file was not begun")));
+            return Err(io::Error::other("the trace file was not begun").into());
         };
         for record in &self.names {
-            writer.write(record).map_err(ReadError::Sink)?;
+            writer.write(record).map_err(ReadError::from)?;
         }
         let mut edges = Edges::new(self.edges);
         let mut nest = self.is_nested.then(Nest::default);
         self.sorter.each(|event| {
             let event = nest.as_mut().map_or(event, |nest| nest.placed(event));
-            writer.write(&Record::Event(event)).map_err(ReadError::Sink)?;
-            edges.after(&event).try_for_each(|edge| writer.write(&edge).map_err(ReadError::Sink))
+            writer.write(&Record::Event(event)).map_err(ReadError::from)?;
+            edges.after(&event).try_for_each(|edge| writer.write(&edge).map_err(ReadError::from))
         })?;
         let footer = Footer { events: writer.events(), ..footer };
-        let to = writer.finish(footer.clone()).map_err(ReadError::Sink)?;
+        let to = writer.finish(footer.clone()).map_err(ReadError::from)?;
         Ok((footer, to))
     }
 }

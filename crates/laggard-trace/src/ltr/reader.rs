@@ -103,7 +103,7 @@ impl<R: Read> Reader<R> {
             }
             Line::Edge(parent, child, bytes, rule, confidence) => {
                 let rule = LinkRule::from_code(rule)
-                    .ok_or_else(|| ReadError::content(place, "the number of a rule", rule.to_string()))?;
+                    .ok_or_else(|| ReadError::quoting(place, "the number of a rule", rule.to_string()))?;
                 let (parent, child) = (RequestId(parent), RequestId(child));
                 Ok(Some(Record::Edge(Edge { parent, child, bytes, rule, confidence })))
             }
@@ -111,14 +111,14 @@ impl<R: Read> Reader<R> {
                 self.footer = Some(footer);
                 Ok(None)
             }
-            Line::Header(_) => Err(ReadError::content(place, "one header", "another")),
+            Line::Header(_) => Err(ReadError::quoting(place, "one header", "another")),
             Line::Object(id, _) => Err(out_of_turn(place, id)),
             Line::Comm(id, _) => Err(out_of_turn(place, id.into())),
         }
     }
 
     fn unknown(&self, found: &[u8]) -> ReadError {
-        ReadError::content(Place::Line(self.lines.number()), "a record of a trace", found)
+        ReadError::quoting(Place::Line(self.lines.number()), "a record of a trace", found)
     }
 
     fn damaged(&mut self, error: ReadError) {
@@ -156,11 +156,11 @@ impl<R: Read> Iterator for Reader<R> {
 fn header(line: &[u8]) -> Result<Header, ReadError> {
     let header = match serde_json::from_slice(line) {
         Ok(Line::Header(header)) => header,
-        _ => return Err(ReadError::content(Place::Line(1), "the header of a trace file (.ltr)", line)),
+        _ => return Err(ReadError::quoting(Place::Line(1), "the header of a trace file (.ltr)", line)),
     };
     if header.version == 0 || header.version > VERSION {
         let expected = format!("version {VERSION} of the format or one before it");
-        return Err(ReadError::content(Place::Line(1), expected, header.version.to_string()));
+        return Err(ReadError::quoting(Place::Line(1), expected, header.version.to_string()));
     }
     Ok(header)
 }
@@ -170,7 +170,7 @@ fn foreign(found: &str) -> ReadError {
 }
 
 fn out_of_turn(place: Place, id: u32) -> ReadError {
-    ReadError::content(place, "names to be numbered one after the other", id.to_string())
+    ReadError::quoting(place, "names to be numbered one after the other", id.to_string())
 }
 
 fn unreadable(line: u64, error: io::Error) -> ReadError {

@@ -64,7 +64,7 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
                 }
             }
             None if line.is_empty() => {}
-            None => intake.dropped(ReadError::content(
+            None => intake.dropped(ReadError::quoting(
                 place,
                 "a line like `0.000012 0.000034 pwrite 1 0 ( /f 0x7f 4096 0 )`",
                 line,
