@@ -1,4 +1,4 @@
-//! Any bytes as what strace, fio and DFTracer write, and as the paper's lines: a trace at worst empty.
+//! Any bytes as what strace, fio, DFTracer and Recorder write, and as the paper's lines: a trace at worst empty.
 #![no_main]
 
 mod trace;
@@ -7,7 +7,8 @@ use laggard_trace::importing::Format;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    for format in [Format::Strace, Format::FioLat, Format::FioIolog, Format::Paper, Format::Pfw] {
+    use Format::{FioIolog, FioLat, Paper, Pfw, RecorderText, Strace};
+    for format in [Strace, FioLat, FioIolog, Paper, Pfw, RecorderText] {
         trace::import(format, bytes);
     }
 });

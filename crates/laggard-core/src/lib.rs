@@ -6,6 +6,7 @@
 //! No clock, no files, no threads: whatever needs one of these gets it as an argument from another crate.
 
 pub mod model;
+pub mod reading;
 pub mod samples;
 pub mod tables;
 pub mod windows;

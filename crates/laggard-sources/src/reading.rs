@@ -1,9 +1,9 @@
 //! What every reader of a foreign file shares: where its rows go, and how it says what is wrong.
 
-use std::fmt;
-
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::samples::RawTable;
+
+pub use laggard_core::reading::{Place, ReadError};
 
 /// The host that a recording speaks of, as far as the recording tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,65 +62,3 @@ pub(crate) fn host_of_file(name: &str) -> &str {
 
 /// How many rows a reader gathers before it hands them over.
 pub const ROWS_AT_ONCE: usize = 16 * 1024;
-
-/// Where in a file something is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// At a byte, counted from 0, of the uncompressed content.
-    Byte(u64),
-    /// In a line, counted from 1.
-    Line(u64),
-    /// The file as a whole.
-    Whole,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Byte(byte) => write!(f, "byte {byte}: "),
-            Place::Line(line) => write!(f, "line {line}: "),
-            Place::Whole => Ok(()),
-        }
-    }
-}
-
-/// Why a file could not be read (further). The caller knows the file's name and puts it in front.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The content is not what it should be.
-    #[error("{place}expected {expected}, found {found}")]
-    Content {
-        /// Where.
-        place: Place,
-        /// What would have been right.
-        expected: String,
-        /// What is there.
-        found: String,
-    },
-    /// The file ends too early.
-    #[error("{place}the file ends here, in the middle of {within}")]
-    Truncated {
-        /// Where.
-        place: Place,
-        /// What was being read.
-        within: String,
-    },
-    /// The operating system, or a decompressor, said no.
-    #[error("{place}{error}")]
-    Io {
-        /// Where.
-        place: Place,
-        /// What it said.
-        error: std::io::Error,
-    },
-    /// The rows could not be put away.
-    #[error("{0}")]
-    Sink(Box<dyn std::error::Error + Send + Sync>),
-}
-
-impl ReadError {
-    /// Wrong content.
-    pub fn content(place: Place, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        ReadError::Content { place, expected: expected.into(), found: found.into() }
-    }
-}

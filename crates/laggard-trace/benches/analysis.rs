@@ -63,10 +63,12 @@ fn write(file: File, requests: u64) {
     let header = Header { hosts, ..Header::default() };
     let mut writer = Writer::new(BufWriter::new(file), &header).unwrap();
     writer.write(&Record::Comm(CommId(1), "fio".into())).unwrap();
-    for (number, object) in
-        [Object::File { path: "/data/file".into(), inode: Some(7) }, Object::Device { major: 8, minor: 0 }]
-            .into_iter()
-            .enumerate()
+    for (number, object) in [
+        Object::File { path: "/data/file".into(), inode: Some(7), device: None },
+        Object::Device { major: 8, minor: 0 },
+    ]
+    .into_iter()
+    .enumerate()
     {
         writer.write(&Record::Object(ObjectId(number as u32 + 1), object)).unwrap();
     }

@@ -52,17 +52,18 @@ pub struct Learnt {
 
 /// Looks at the first records.
 pub fn learn(header: &Header, names: &Names, first: &[Record], choice: Choice) -> Learnt {
-    let layers: BTreeSet<Layer> = admits(first).map(|event| event.layer).collect();
+    let asked = asked(first);
+    let layers: BTreeSet<Layer> = asked.iter().map(|event| event.layer).collect();
     let layers: Vec<Layer> = layers.into_iter().collect();
     let limits = limits(header);
     let is_auto = matches!(choice, Choice::Auto);
     let negligible = if is_auto { negligible(header, first, &layers) } else { Vec::new() };
     let layers: Vec<Layer> = layers.into_iter().filter(|layer| !negligible.contains(layer)).collect();
-    let (mut scope, mut words) = chosen(limits, names, first, &layers, choice);
+    let (mut scope, mut words) = chosen(limits, names, &asked, &layers, choice);
     negligible.iter().for_each(|layer| scope.without_layers[*layer as usize] = true);
     if is_auto && let Some(top) = layers.first() {
-        let objects = small_objects(first, *top);
-        let before_ns = begin(header, first, *top, &objects);
+        let objects = small_objects(&asked, *top);
+        let before_ns = begin(header, first, &asked, (*top, &objects));
         scope.without = Some(Without { top: *top, objects, before_ns });
     }
     scope.only_linked = only_linked(header, first, &layers, scope.clone());
@@ -92,13 +93,26 @@ fn negligible(header: &Header, first: &[Record], layers: &[Layer]) -> Vec<Layer>
         }
         negligible.push(pair[0]);
     }
+    let bypassed = bypassed(&gatherer, layers).filter(|layer| !negligible.contains(layer));
+    negligible.extend(bypassed);
     negligible
 }
 
+/// System calls that lie between a ring and the queues, but that the ring's requests do not take.
+fn bypassed(gatherer: &Gatherer, layers: &[Layer]) -> Option<Layer> {
+    if !layers.contains(&Layer::Uring) || !layers.contains(&Layer::Sys) {
+        return None;
+    }
+    let [loose, linked] = gatherer.linked_bytes(Layer::Sys);
+    let ring = gatherer.linked_bytes(Layer::Uring).iter().sum::<u64>();
+    let is_little = (loose as f64) < LEAST_BYTES_SHARE * ring as f64;
+    (linked == 0 && is_little).then_some(Layer::Sys)
+}
+
 /// Objects of which next to nothing is asked, such as a program's own libraries when it starts.
-fn small_objects(first: &[Record], top: Layer) -> HashSet<u32> {
+fn small_objects(asked: &[Event], top: Layer) -> HashSet<u32> {
     let mut bytes: BTreeMap<u32, u64> = BTreeMap::new();
-    for event in admits(first).filter(|event| event.layer == top && event.op.is_data()) {
+    for event in asked.iter().filter(|event| event.layer == top && event.op.is_data()) {
         *bytes.entry(event.obj.0).or_default() += event.nbytes;
     }
     let most = bytes.values().copied().max().unwrap_or(0) as f64;
@@ -111,22 +125,40 @@ fn small_objects(first: &[Record], top: Layer) -> HashSet<u32> {
     bytes.into_iter().filter(|(_, bytes)| small(bytes)).map(|(object, _)| object).collect()
 }
 
-fn admits(records: &[Record]) -> impl Iterator<Item = &Event> {
-    records.iter().filter_map(|record| match record {
-        Record::Event(event) if event.kind == Kind::Admit => Some(event),
-        _ => None,
-    })
+/// The begins of requests, with what their later events tell of object and size.
+fn asked(records: &[Record]) -> Vec<Event> {
+    let mut asked: Vec<Event> = Vec::new();
+    let mut vague: WordMap<u64, usize> = WordMap::default();
+    for record in records {
+        let Record::Event(event) = record else { continue };
+        let place = vague.get(&event.req.0).copied();
+        match (event.kind, place.and_then(|place| asked.get_mut(place))) {
+            (Kind::Admit, Some(begun)) => begun.obj = event.obj,
+            (Kind::Admit, None) => {
+                if event.op.is_data() && event.nbytes == 0 {
+                    vague.insert(event.req.0, asked.len());
+                }
+                asked.push(*event);
+            }
+            (Kind::Callback, Some(begun)) => {
+                begun.nbytes = event.nbytes;
+                vague.remove(&event.req.0);
+            }
+            _ => {}
+        }
+    }
+    asked
 }
 
 /// When the first request for the bytes of an object that matters begins: until then a program starts up, opens
 /// files, reads its settings. 0 where that took its time: then it is part of the matter.
-fn begin(header: &Header, first: &[Record], top: Layer, small: &HashSet<u32>) -> u64 {
+fn begin(header: &Header, first: &[Record], asked: &[Event], (top, small): (Layer, &HashSet<u32>)) -> u64 {
     let matters = |event: &&Event| event.layer == top && event.op.is_data() && !small.contains(&event.obj.0);
     let (count, bytes) =
-        admits(first).filter(matters).fold((0, 0), |(count, bytes), event| (count + 1, bytes + event.nbytes));
+        asked.iter().filter(matters).fold((0, 0), |(count, bytes), event| (count + 1, bytes + event.nbytes));
     // A few bytes of a file's head are no begin.
     let is_usual = |event: &&Event| event.nbytes * 10 * count >= bytes;
-    let Some(begin) = admits(first).filter(matters).find(is_usual) else { return 0 };
+    let Some(begin) = asked.iter().filter(matters).find(is_usual) else { return 0 };
     let (mut open, mut took_ns): (WordMap<u64, u64>, [u64; 2]) = (WordMap::default(), [0; 2]);
     for record in first {
         let Record::Event(event) = record else { continue };
@@ -153,7 +185,7 @@ fn limits(header: &Header) -> Vec<&str> {
 fn chosen(
     limits: Vec<&str>,
     names: &Names,
-    first: &[Record],
+    asked: &[Event],
     layers: &[Layer],
     choice: Choice,
 ) -> (Scope, String) {
@@ -168,14 +200,14 @@ fn chosen(
         Choice::Auto if !limits.is_empty() => {
             (Scope::default(), format!("as captured: {}", limits.join(", ")))
         }
-        Choice::Auto => largest(names, first, layers),
+        Choice::Auto => largest(names, asked, layers),
     }
 }
 
 /// The names and processes that move the most at the top layer.
-fn largest(names: &Names, first: &[Record], layers: &[Layer]) -> (Scope, String) {
+fn largest(names: &Names, asked: &[Event], layers: &[Layer]) -> (Scope, String) {
     let (mut by_name, mut by_process): (BTreeMap<&str, u64>, BTreeMap<u32, u64>) = Default::default();
-    for event in admits(first).filter(|event| event.op.is_data() && Some(&event.layer) == layers.first()) {
+    for event in asked.iter().filter(|event| event.op.is_data() && Some(&event.layer) == layers.first()) {
         *by_name.entry(names.comm(event.comm)).or_default() += event.nbytes;
         if event.tgid > 0 {
             *by_process.entry(event.tgid).or_default() += event.nbytes;

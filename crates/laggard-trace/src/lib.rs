@@ -18,6 +18,7 @@ pub mod darshan;
 pub mod fio;
 pub mod ftrace;
 pub mod paper;
+pub mod recorder;
 pub mod strace;
 
 pub mod mapping;

@@ -204,3 +204,31 @@ fn recordings_of_a_real_glusterfs_tell_whether_it_buffers_writes() {
     assert_eq!(large.boundary_below(Layer::Sys).unwrap().split, 32.0);
     assert!(found(&large).of("T05").unwrap().cause.contains("FUSE max_write"));
 }
+
+/// The table of figures in the documents: 28, each where it says.
+#[test]
+fn every_documented_figure_is_told() {
+    let document = include_str!("../../../docs/tracing.md");
+    let table = document.split("### The figures").nth(1).unwrap().split("###").next().unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .filter(|row: &Vec<&str>| row.len() == 3 && row[0].parse::<u32>().is_ok())
+        .collect();
+    assert_eq!(rows.len(), 28);
+    let all = serde_json::to_value(characterised(&posix_aio(16, 1, 500).done())).unwrap();
+    for row in rows {
+        let mut list = "layers";
+        for place in row[2].split(", ").map(|place| place.trim_matches('`')) {
+            let (of, path) = match place.split_once("[].") {
+                Some((of, path)) => (of, path),
+                None if place.starts_with('.') => (list, &place[1..]),
+                None => ("layers", place),
+            };
+            list = of;
+            let pointer = format!("/{}", path.replace('.', "/"));
+            let below = &all[list][0];
+            assert!(below.pointer(&pointer).or(all.pointer(&pointer)).is_some(), "{}: {place}", row[0]);
+        }
+    }
+}

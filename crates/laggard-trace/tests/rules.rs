@@ -4,7 +4,7 @@
 mod stacks;
 
 use laggard_trace::findings::{Findings, Severity};
-use laggard_trace::model::{Flags, Layer, MetaOp, Op, RequestId};
+use laggard_trace::model::{Flags, Layer, LinkRule, MetaOp, Op, RequestId};
 use laggard_trace::reference::{Curve, Point, Reference};
 use stacks::{Ask, Client, Dice, KIB, MIB, Stack, device, found, found_with, posix_aio, rules, streams};
 
@@ -346,6 +346,33 @@ fn t13_t14_t15_time_is_charged_to_the_layer_that_has_it() {
     }
 }
 
+#[test]
+fn t13_and_t15_are_no_surer_than_what_was_seen() {
+    let said = |findings: &Findings, id: &str| {
+        let finding = findings.of(id).unwrap();
+        (finding.confidence, finding.limits.join("; "))
+    };
+    let (sure, why) = said(&found(remote(500, 50, 50)), "T13");
+    assert!(sure <= 0.7 && why.contains("when a message reaches the server is not seen"), "{sure} {why}");
+    let without = |stack: Stack, layers: &[Layer]| {
+        let mut stack = stack;
+        stack.trace.events.retain(|event| !layers.contains(&event.layer));
+        stack
+    };
+    let (sure, why) = said(&found(without(remote(500, 50, 50), &[Layer::Pfss, Layer::Ssys])), "T13");
+    assert!(sure <= 0.5 && why.contains("no server was captured"), "{sure} {why}");
+    assert!(said(&found(remote(50, 500, 50)), "T15").1.is_empty());
+    // Without the network's layer its time passes for the client's: that is said. Servers are then found by bytes.
+    let mut blind = without(remote(50, 500, 50), &[Layer::Net]);
+    for event in &mut blind.trace.events {
+        if event.layer == Layer::Pfss {
+            (event.parent, event.link) = (RequestId::NONE, LinkRule::None);
+        }
+    }
+    let (sure, why) = said(&found(blind), "T15");
+    assert!(sure <= 0.5 && why.contains("hardly any message to a server was seen"), "{sure} {why}");
+}
+
 fn offsets(shift: u64, penalty_us: u64) -> Stack {
     let mut stack = Stack::new();
     let mut now = 1000;
@@ -464,6 +491,16 @@ fn t21_failures_are_serious_however_few() {
     let finding = findings.of("T21").unwrap();
     assert_eq!(finding.severity, Severity::Warn);
     assert!(finding.says.contains("error 5") && !finding.events.is_empty(), "{}", finding.says);
+}
+
+#[test]
+fn t21_requests_that_only_go_back_to_the_queue_are_good_to_know() {
+    let mut stack = sequential(64 * KIB, 100, 1);
+    let devices = stack.trace.events.iter_mut().filter(|event| event.layer == Layer::Dev);
+    devices.take(40).for_each(|event| event.flags |= Flags::REQUEUED);
+    let findings = found(stack);
+    let finding = findings.of("T21").unwrap();
+    assert_eq!((finding.severity, finding.gain.seconds), (Severity::Info, 0.0), "{}", finding.says);
 }
 
 #[test]

@@ -148,3 +148,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn sizes_that_only_the_end_tells_are_the_same_in_the_end() {
+    let told = streams_of(|_| {});
+    let late = streams_of(|event| {
+        if event.kind != Kind::Callback {
+            event.nbytes = if event.layer == Layer::Sys { 0 } else { event.nbytes };
+        }
+    });
+    let (told, late) = (characterised_whole(&told), characterised_whole(&late));
+    let [told_sys, late_sys] = [&told, &late].map(|all| all.layer(Layer::Sys).unwrap());
+    assert_eq!(told_sys.load, late_sys.load);
+    assert_eq!(told_sys.by_op, late_sys.by_op);
+    assert_eq!(told_sys.objects, late_sys.objects);
+    assert_eq!(told_sys.read_streams, late_sys.read_streams);
+    assert_eq!(told_sys.runs, late_sys.runs);
+    assert_eq!(told.boundaries, late.boundaries);
+}
+
+/// A reader, one request after the other, whose events are changed.
+fn streams_of(change: impl Fn(&mut laggard_trace::model::Event)) -> Trace {
+    let mut trace = stacks::streams(2, 40).done();
+    trace.events.iter_mut().for_each(change);
+    trace
+}

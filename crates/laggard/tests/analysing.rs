@@ -120,7 +120,10 @@ fn the_exit_status_tells_findings_health_loss_and_wrong_input() {
     std::fs::write(traces.path("no.ltr"), "no trace").unwrap();
     let output = laggard(&["trace", "analyze", text(&traces.path("no.ltr"))]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("no.ltr"), "{}", errors(&output));
+    let told = errors(&output);
+    assert!(told.contains("no.ltr") && told.contains("expected a trace file (.ltr)"), "{told}");
+    let output = laggard(&["trace", "import", &well, "-o", text(&traces.path("again.ltr"))]);
+    assert!(errors(&output).contains("needs no import"), "{}", errors(&output));
     assert_eq!(status(&["trace", "analyze", &well, "--ref", text(&traces.path("none.toml"))]), Some(2));
     let empty = traces.write("empty.ltr", Stack::new());
     assert_eq!(status(&["trace", "analyze", &empty]), Some(4));

@@ -4,9 +4,8 @@
 mod support;
 
 use std::path::Path;
-use std::process::Command;
 
-use support::{command, errors, laggard, left_out, prints, text, workspace};
+use support::{apart, command, errors, laggard, left_out, prints, text, workspace};
 
 fn fixture(name: &str) -> String {
     text(&workspace().join("crates/laggard-sources/tests/fixtures/gluster").join(name)).to_owned()
@@ -76,17 +75,7 @@ fn a_real_gluster_volume_is_discovered_with_its_devices() {
         return left_out("a real volume needs root, glusterfs-server and e2fsprogs");
     }
     let folder = tempfile::tempdir().unwrap();
-    let output = Command::new("unshare")
-        .args([
-            "--mount",
-            "--net",
-            "--pid",
-            "--fork",
-            "--kill-child",
-            "--mount-proc",
-            "--propagation",
-            "private",
-        ])
+    let output = apart()
         .args(["bash", "-c", GLUSTER, "gluster", text(folder.path()), env!("CARGO_BIN_EXE_laggard")])
         .stdin(std::process::Stdio::null())
         .output()

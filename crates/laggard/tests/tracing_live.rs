@@ -59,12 +59,18 @@ fn record(out: &Path, options: &[&str], words: &[&str]) -> Output {
     output
 }
 
+/// What the analyser says.
+fn analysed(path: &Path) -> serde_json::Value {
+    let output = laggard(&["trace", "analyze", text(path), "--json"]);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", errors(&output)))
+}
+
 /// The findings of the analyser, gravest first; how grave they are depends on the machine.
 fn findings(path: &Path) -> Vec<String> {
-    let output = laggard(&["trace", "analyze", text(path), "--json"]);
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{error}: {}", errors(&output));
-    });
+    ids(&analysed(path))
+}
+
+fn ids(report: &serde_json::Value) -> Vec<String> {
     let found = report["findings"].as_array().unwrap().iter();
     found.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect()
 }
@@ -119,6 +125,41 @@ fn the_c_librarys_aio_serves_one_descriptor_with_one_thread_and_others_do_not() 
     let sys = trace.requests(Layer::Sys, Op::Read);
     assert!(trace::most_at_once(&sys) >= 2, "{}", trace::most_at_once(&sys));
     assert!(!findings(&out).contains(&"T01".into()));
+}
+
+#[test]
+fn a_ring_of_io_uring_has_its_bytes_and_its_depth_and_is_not_blamed() {
+    let _turn = turn();
+    if !can_be(&["fio"]) {
+        return;
+    }
+    let folder = folder();
+    lay_out(folder.path(), &[]);
+    let out = folder.path().join("uring.ltr");
+    let deep = ["--rw=randread", "--direct=1", "--iodepth=16", "--number_ios=250", "--ioengine=io_uring"];
+    let fio = fio(folder.path(), &deep);
+    // Where io_uring is forbidden, fio fails.
+    let alone = std::process::Command::new(&fio[0]).args(&fio[1..]).output().unwrap();
+    if !alone.status.success() {
+        return left_out(&format!("no io_uring: {}", errors(&alone)));
+    }
+    record(&out, &[], &words(&fio));
+    let trace = Trace::read(&out);
+    let ring = trace.requests(Layer::Uring, Op::Read);
+    assert_eq!((ring.len(), trace::most_at_once(&ring)), (250, 16));
+    assert!(ring.iter().all(|request| request.offset == -1 && request.nbytes == 65536));
+    let file = folder.path().join("job.0.0");
+    // A file that is open for less than some 10 ms may be gone before it is named.
+    assert!(ring[0].fd >= 0 && trace.path_of(&ring[0]).is_none_or(|path| path == text(&file)));
+    assert!(trace.linked_share(Layer::Blk, Layer::Uring) > 0.95);
+    let report = analysed(&out);
+    let layer = |name: &str| report["layers"].as_array().unwrap().iter().find(|one| one["layer"] == name);
+    let load = &layer("uring").expect("uring")["load"];
+    assert_eq!((load["bytes"].as_u64(), load["requests"].as_u64()), (Some(250 * 65536), Some(250)));
+    assert!(load["concurrency"]["busy_avg"].as_f64().unwrap() > 10.0, "{}", load["concurrency"]);
+    assert!(layer("sys").is_none(), "system calls are not on the way");
+    let found = ids(&report);
+    assert!(!found.contains(&"T01".into()) && !found.contains(&"T22".into()), "{found:?}");
 }
 
 /// Eight sequential streams in one file, the next one drawn by a fixed rule, as a server's file is read for eight clients.
@@ -179,27 +220,29 @@ fn interleaved_streams_have_short_runs_and_one_stream_has_a_long_one() {
 #[test]
 fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
     let _turn = turn();
-    if !can_be(&["fio", "glusterd", "gluster", "unshare", "nsenter"]) {
+    if !can_be(&["fio", "glusterd", "gluster", "unshare", "nsenter", "tc"]) {
         return;
     }
     let folder = folder();
     let gluster = Gluster::start(folder.path());
-    let play = |name: &str, options: &[&str]| {
+    let traced = |name: &str, program: &[&str]| {
         let out = folder.path().join(name);
-        let fio = [
-            "fio",
-            "--name=w",
-            "--output-format=terse",
-            "--rw=write",
-            "--ioengine=psync",
-            "--directory=/run/mnt",
-        ];
-        let inside = gluster.inside(&[&fio[..], options].concat());
+        let inside = gluster.inside(program);
         let (mount, brick) = (gluster.mount(), format!("pid={}", gluster.brick()));
         let scope = ["--mount", text(&mount), "--server", &brick];
         record(&out, &scope, &words(&inside));
         (Trace::read(&out), out)
     };
+    let play = |name: &str, options: &[&str]| {
+        let fio = ["fio", "--name=w", "--output-format=terse", "--rw=write", "--ioengine=psync"];
+        traced(name, &[&fio[..], &["--directory=/run/mnt"], options].concat())
+    };
+    // A file that is gone before it can be looked up is known by what it asks of the mount.
+    let brief = ["dd", "if=/dev/zero", "of=/run/mnt/brief", "bs=64k", "count=8", "status=none"];
+    let (trace, _) = traced("brief.ltr", &brief);
+    let calls = trace.requests(Layer::Sys, Op::Write).into_iter().filter(|call| call.nbytes == 65536);
+    assert_eq!(calls.count(), 8);
+
     let (trace, out) = play("off.ltr", &["--bs=64k", "--size=32m", "--filename=off"]);
     let fuse = trace.requests(Layer::Fuse, Op::Write);
     assert_eq!(fuse.len(), 512);
@@ -222,6 +265,20 @@ fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
     assert!(!findings(&out).contains(&"T03".into()));
 
     gluster.set("performance.write-behind", "off");
+    let slow = gluster.inside(&["tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "100mbit"]);
+    let slow = [words(&slow), vec!["burst", "128kb", "latency", "200ms"]].concat();
+    assert!(std::process::Command::new(slow[0]).args(&slow[1..]).status().unwrap().success());
+    let (trace, out) = play("slow.ltr", &["--bs=64k", "--size=4m", "--filename=slow"]);
+    let messages = trace.requests(Layer::Net, Op::Write);
+    assert!(messages.len() >= 64, "{}", messages.len());
+    let report = analysed(&out);
+    let network = report["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == "T13");
+    let network = network.unwrap_or_else(|| panic!("no T13: {:?}", ids(&report)));
+    assert!(network["confidence"].as_f64().unwrap() <= 0.7, "{network}");
+    assert!(!ids(&report).contains(&"T15".into()));
+    let fast = gluster.inside(&["tc", "qdisc", "del", "dev", "lo", "root"]);
+    assert!(std::process::Command::new(&fast[0]).args(&fast[1..]).status().unwrap().success());
+
     let (trace, out) = play("large.ltr", &["--bs=4m", "--size=16m", "--filename=large"]);
     let large = trace.requests(Layer::Sys, Op::Write).into_iter().filter(|request| request.nbytes == 4 << 20);
     let parts = trace.requests(Layer::Fuse, Op::Write);
@@ -335,40 +392,120 @@ fn what_recorder_and_guard_leave_when_both_are_killed_the_doctor_takes_away() {
     assert_eq!(Kernel::now(), before);
 }
 
+/// Programs that read one file without end, under names of their own; they end with this.
+struct Readers {
+    folder: tempfile::TempDir,
+    running: Vec<std::process::Child>,
+}
+
+impl Readers {
+    fn new() -> Readers {
+        let folder = folder();
+        // A hole that takes a while to read.
+        std::fs::File::create(folder.path().join("data")).unwrap().set_len(1 << 40).unwrap();
+        Readers { folder, running: vec![] }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn start(&mut self, name: &str) -> u32 {
+        let program = self.folder.path().join(name);
+        if !program.exists() {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let dd = std::env::split_paths(&path).map(|folder| folder.join("dd")).find(|dd| dd.exists());
+            std::fs::copy(dd.unwrap(), &program).unwrap();
+        }
+        let input = format!("if={}", text(&self.file()));
+        let words = [&input, "of=/dev/null", "bs=64k", "status=none"];
+        self.running.push(std::process::Command::new(program).args(words).spawn().unwrap());
+        self.running.last().unwrap().id()
+    }
+
+    /// The processes whose reads are in a trace, and whether all of them are of the file.
+    fn in_trace(&self, out: &Path) -> std::collections::BTreeSet<u32> {
+        let trace = Trace::read(out);
+        let reads = trace.requests(Layer::Sys, Op::Read).into_iter();
+        let reads: Vec<_> = reads.filter(|request| request.nbytes == 65536).collect();
+        let file = self.file();
+        assert!(reads.iter().all(|read| trace.path_of(read) == Some(text(&file))));
+        reads.iter().map(|read| read.tgid).collect()
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        for reader in &mut self.running {
+            let _ = reader.kill();
+            let _ = reader.wait();
+        }
+    }
+}
+
 #[test]
 fn only_the_chosen_process_is_recorded() {
     let _turn = turn();
     if !can_be(&["dd"]) {
         return;
     }
-    let folder = folder();
-    let (file, out) = (folder.path().join("data"), folder.path().join("pid.ltr"));
-    // A hole that takes a while to read.
-    std::fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
-    let input = format!("if={}", text(&file));
-    let dd = ["dd", &input, "of=/dev/null", "bs=64k", "status=none"];
-    let mut readers: Vec<std::process::Child> =
-        (0..2).map(|_| std::process::Command::new(dd[0]).args(&dd[1..]).spawn().unwrap()).collect();
-    let pid = readers[0].id().to_string();
-    let output = laggard(&["trace", "record", "-o", text(&out), "--pid", &pid, "--duration", "500ms"]);
-    for reader in &mut readers {
-        reader.kill().unwrap();
-        reader.wait().unwrap();
-    }
-    assert!(output.status.success(), "{}", errors(&output));
-    let trace = Trace::read(&out);
-    let reads: Vec<_> =
-        trace.requests(Layer::Sys, Op::Read).into_iter().filter(|request| request.nbytes == 65536).collect();
-    assert!(!reads.is_empty());
-    assert!(
-        trace.path_of(&reads[0]).is_some_and(|path| path == text(&file)),
-        "{:?}",
-        trace.path_of(&reads[0])
-    );
-    let chosen: u32 = pid.parse().unwrap();
-    assert!(reads.iter().all(|read| read.tgid == chosen));
+    let mut readers = Readers::new();
+    let (chosen, _) = (readers.start("reader"), readers.start("reader"));
+    let out = readers.folder.path().join("pid.ltr");
+    prints(&["trace", "record", "-o", text(&out), "--pid", &chosen.to_string(), "--duration", "500ms"]);
+    assert_eq!(Vec::from_iter(readers.in_trace(&out)), [chosen]);
     let absent = laggard(&["trace", "record", "-o", text(&out), "--pid", "4194303", "--duration", "1s"]);
     assert!(errors(&absent).contains("no process 4194303"), "{}", errors(&absent));
+}
+
+#[test]
+fn processes_are_recorded_by_name_also_those_that_come_later() {
+    let _turn = turn();
+    if !can_be(&["dd"]) {
+        return;
+    }
+    let mut readers = Readers::new();
+    let (first, _) = (readers.start("chosen"), readers.start("other"));
+    let out = readers.folder.path().join("comm.ltr");
+    let words = ["trace", "record", "-o", text(&out), "--comm", "^chosen$", "--duration", "2s"];
+    let before = Kernel::now().probes;
+    let mut recorder = command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while Kernel::now().probes == before && recorder.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let second = readers.start("chosen");
+    assert!(recorder.wait().unwrap().success());
+    assert_eq!(Vec::from_iter(readers.in_trace(&out)), [first.min(second), first.max(second)]);
+}
+
+#[test]
+fn processes_of_a_control_group_are_recorded() {
+    let _turn = turn();
+    let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup", "/sys/fs/cgroup/freezer"];
+    let Some(root) = roots.iter().map(Path::new).find(|root| root.join("cgroup.procs").exists()) else {
+        return left_out("there are no control groups");
+    };
+    if !can_be(&["dd"]) {
+        return;
+    }
+    let group = root.join(format!("laggard-trace-test-{}", std::process::id()));
+    if std::fs::create_dir(&group).is_err() {
+        return left_out("no control group can be made here");
+    }
+    let mut readers = Readers::new();
+    let (chosen, _) = (readers.start("reader"), readers.start("reader"));
+    std::fs::write(group.join("cgroup.procs"), chosen.to_string()).unwrap();
+    let out = readers.folder.path().join("cgroup.ltr");
+    let output =
+        laggard(&["trace", "record", "-o", text(&out), "--cgroup", text(&group), "--duration", "500ms"]);
+    let seen = output.status.success().then(|| readers.in_trace(&out));
+    drop(readers);
+    // A group is busy for a moment after the end of its last process.
+    let begin = Instant::now();
+    while std::fs::remove_dir(&group).is_err() && begin.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(seen.map(Vec::from_iter), Some(vec![chosen]), "{}", errors(&output));
 }
 
 /// AT-9. The disks are the lab's, of which one has a neighbour that nobody sees.

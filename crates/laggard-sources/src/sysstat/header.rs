@@ -196,7 +196,9 @@ impl Fields {
         if !self.format.describes_itself {
             return Ok((self.format.activity, self.format.record));
         }
-        let groups = |first| Ok(Groups::new(self.word(first)?, self.word(first + 1)?, self.word(first + 2)?));
+        let groups = |first| -> Result<Groups, ReadError> {
+            Ok(Groups::new(self.word(first)?, self.word(first + 1)?, self.word(first + 2)?))
+        };
         let activity = Struct { size: self.word(9)? as usize, groups: groups(3)? };
         let record = Struct { size: self.word(10)? as usize, groups: groups(6)? };
         let (activity_end, record_end) = (activity.groups.end(self.dialect), record.groups.end(self.dialect));

@@ -131,7 +131,7 @@ fn aligned(
             tally.dropped += 1;
             let found: String = head[..4].iter().map(|byte| format!("{byte:02x}")).collect();
             let expected = "the magic word of a record of blktrace";
-            tally.first_dropped.get_or_insert_with(|| ReadError::content(Place::Byte(at), expected, found));
+            tally.first_dropped.get_or_insert_with(|| ReadError::quoting(Place::Byte(at), expected, found));
         }
         head.rotate_left(1);
         if bytes.read(&mut head[HEAD - 1..])? == 0 {

@@ -42,7 +42,7 @@ pub fn read(
             Found::Garbage => {
                 tally.dropped += 1;
                 let expected = "a line like `8,0 1 12 0.003924455 18180 Q WS 32770 + 256 [fio]`";
-                tally.first_dropped.get_or_insert_with(|| ReadError::content(place, expected, line));
+                tally.first_dropped.get_or_insert_with(|| ReadError::quoting(place, expected, line));
             }
         }
     }

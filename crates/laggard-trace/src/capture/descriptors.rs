@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use super::scope::device_of;
 use crate::tracepoints::Descriptor;
 
 /// All descriptors of a process; none if it is gone.
@@ -18,7 +19,8 @@ pub fn all(procfs: &Path, process: u32) -> Vec<Descriptor> {
 /// One descriptor of a process, if it is still there.
 pub fn one(procfs: &Path, process: u32, fd: i32) -> Option<Descriptor> {
     let folder = folder(procfs, process);
-    let target = std::fs::read_link(folder.join("fd").join(fd.to_string())).ok()?;
+    let link = folder.join("fd").join(fd.to_string());
+    let target = std::fs::read_link(&link).ok()?;
     let info = std::fs::read_to_string(folder.join("fdinfo").join(fd.to_string())).unwrap_or_default();
     let value = |key: &str| info.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
     let flags = value("flags:").and_then(|flags| u32::from_str_radix(flags, 8).ok()).unwrap_or(0);
@@ -26,6 +28,7 @@ pub fn one(procfs: &Path, process: u32, fd: i32) -> Option<Descriptor> {
         fd,
         target: target.to_string_lossy().into(),
         inode: value("ino:").and_then(|inode| inode.parse().ok()),
+        device: device_of(&link),
         position: value("pos:").and_then(|position| position.parse().ok()),
         is_direct: flags & OFlags::DIRECT.bits() != 0,
     })
@@ -59,6 +62,7 @@ mod tests {
             fd: 3,
             target: "/data/a b".into(),
             inode: Some(12),
+            device: None,
             position: Some(4096),
             is_direct: direct,
         };

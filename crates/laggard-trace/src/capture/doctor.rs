@@ -1,7 +1,6 @@
 //! What this machine has for a capture, and what is missing.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -40,7 +39,6 @@ pub fn examine() -> Vec<Check> {
     checks.push(clock(&tracefs));
     checks.push(buffers(tracefs));
     checks.push(library());
-    checks.push(extents());
     checks
 }
 
@@ -138,24 +136,6 @@ fn library() -> Check {
     let remedy = "programs with a C library of their own are probed when they run; or record with --no-aio";
     let path = found.map_or_else(String::new, |path| path.display().to_string());
     wished("asynchronous I/O of the C library", found.is_some(), path, remedy)
-}
-
-/// Where the parts of a file lie on its device.
-fn extents() -> Check {
-    let own = std::env::current_exe().unwrap_or_default();
-    let mut command = Command::new("filefrag");
-    let quiet = command.arg(&own).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let (is_there, found) = match quiet.status() {
-        Ok(status) if status.success() => (true, "filefrag".to_owned()),
-        Ok(_) => (false, format!("not on the file system of {}", own.display())),
-        Err(error) => (false, format!("filefrag: {error}")),
-    };
-    wished(
-        "extents of files (FIEMAP)",
-        is_there,
-        found,
-        "`apt-get install e2fsprogs`; use ext4, xfs or btrfs",
-    )
 }
 
 fn needed(what: &str, is_there: bool, found: String, remedy: &str) -> Check {

@@ -50,6 +50,8 @@ const DESCRIPTORS: [&str; 10] =
 const FILES: [&str; 7] = ["ftruncate", "fallocate", "unlink", "unlinkat", "rename", "renameat2", "mkdir"];
 /// Calls by which daemons talk.
 const SOCKETS: [&str; 4] = ["sendto", "sendmsg", "recvfrom", "recvmsg"];
+/// Calls by which daemons wait; only that they begin matters.
+const WAITS: [&str; 4] = ["epoll_wait", "epoll_pwait", "poll", "ppoll"];
 /// Of `fcntl`, only what makes descriptors: `F_DUPFD`, `F_DUPFD_CLOEXEC`.
 const DUPLICATES: &str = "cmd == 0 || cmd == 1030";
 
@@ -68,8 +70,13 @@ const BLOCK: [&str; 11] = [
 ];
 const FUSE: [&str; 2] = ["fuse_request_send", "fuse_request_end"];
 /// The first has had two names.
-const URING: [&str; 4] =
-    ["io_uring_submit_req", "io_uring_submit_sqe", "io_uring_queue_async_work", "io_uring_complete"];
+const URING: [&str; 5] = [
+    "io_uring_submit_req",
+    "io_uring_submit_sqe",
+    "io_uring_file_get",
+    "io_uring_queue_async_work",
+    "io_uring_complete",
+];
 const TASKS: [&str; 3] = ["task/task_newtask", "task/task_rename", "sched/sched_process_exit"];
 
 /// What the layers need. Of these a kernel may not have all.
@@ -81,6 +88,8 @@ pub fn wanted(layers: &[Layer]) -> Vec<Wanted> {
         let calls = DATA.iter().chain(&DESCRIPTORS).chain(&FILES);
         let sockets = SOCKETS.iter().filter(|_| has(&daemons));
         all.extend(calls.chain(sockets).flat_map(|call| call_events(call)));
+        let waits = WAITS.iter().filter(|_| has(&daemons));
+        all.extend(waits.map(|call| chosen(format!("syscalls/sys_enter_{call}"))));
     }
     if has(&[Layer::Blk, Layer::Dev]) {
         all.extend(BLOCK.iter().map(|event| everyone("block", event)));

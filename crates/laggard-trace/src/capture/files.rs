@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::descriptors;
 use super::scope::{Mount, device_of};
-use crate::tracepoints::{Descriptor, Device, Payload, Syscall, Tracepoint};
+use crate::tracepoints::{BlockStep, Descriptor, Device, Payload, Syscall, Tracepoint};
 
 /// Looks up descriptors when they come or are first used.
 #[derive(Debug)]
@@ -56,6 +56,36 @@ impl Files {
         last
     }
 
+    /// Descriptors of a batch on which something was asked of the file system or the device that alone is let in, each
+    /// with how often it was closed in the batch before: so files are known that are gone before they can be looked up.
+    pub fn reached(&self, batch: &[Tracepoint]) -> HashSet<(u32, i32, u32)> {
+        let mut reached = HashSet::new();
+        if self.only.is_none() {
+            return reached;
+        }
+        let mut closed: Closed = HashMap::new();
+        let mut in_call: HashMap<u32, (u32, i32)> = HashMap::new();
+        for tracepoint in batch {
+            match &tracepoint.payload {
+                Payload::Enter { call, args, .. } if call.takes_descriptor() => {
+                    let Some(process) = tracepoint.tgid else { continue };
+                    let fd = args[0] as i32;
+                    match call {
+                        Syscall::Close => *closed.entry((process, fd)).or_default() += 1,
+                        _ => _ = in_call.insert(tracepoint.tid, (process, fd)),
+                    }
+                }
+                Payload::Enter { .. } | Payload::Exit { .. } => _ = in_call.remove(&tracepoint.tid),
+                Payload::FuseSend { .. } | Payload::Block(BlockStep::Queue, _) => {
+                    let asked = in_call.get(&tracepoint.tid).copied();
+                    reached.extend(asked.map(|(process, fd)| (process, fd, times(&closed, process, fd))));
+                }
+                _ => {}
+            }
+        }
+        reached
+    }
+
     /// A descriptor that was just opened, if it is still there.
     pub fn opened(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
         let descriptor = descriptors::one(&self.procfs, process, fd)?;
@@ -104,6 +134,14 @@ impl Files {
     }
 }
 
+/// How often descriptors were closed.
+pub type Closed = HashMap<(u32, i32), u32>;
+
+/// How often one was closed.
+pub fn times(closed: &Closed, process: u32, fd: i32) -> u32 {
+    closed.get(&(process, fd)).copied().unwrap_or(0)
+}
+
 /// Whether a call gives a new descriptor.
 pub fn opens(call: Syscall) -> bool {
     use Syscall::{Creat, Dup, Dup2, Dup3, Fcntl, Open, Openat, Openat2};
@@ -131,6 +169,32 @@ mod tests {
     fn only_the_last_opening_of_a_descriptor_can_be_looked_up() {
         let batch = [open(3), close(3), open(3), open(4), close(4), open(-2)];
         assert_eq!(Files::last_openings(&batch), HashSet::from([2]));
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_known_by_what_its_calls_ask_of_the_mount() {
+        let device = Device { major: 0, minor: 52 };
+        let mount = Mount { folder: "/mnt".into(), device, is_fuse: true, below: None };
+        let write =
+            |fd: u64| at(Payload::Enter { call: Syscall::Pwrite64, args: [fd, 0, 0, 0, 0, 0], path: None });
+        let done = || at(Payload::Exit { call: Syscall::Pwrite64, result: 1 });
+        let asked = || at(Payload::FuseSend { connection: 52, unique: 2, opcode: 16, bytes: 96 });
+        let batch = [
+            open(3),
+            write(3),
+            done(),
+            close(3),
+            open(3),
+            write(3),
+            asked(),
+            done(),
+            asked(),
+            close(3),
+            asked(),
+        ];
+        let files = Files::new(Path::new("/nowhere"), Some(mount));
+        assert_eq!(files.reached(&batch), HashSet::from([(5, 3, 1)]));
+        assert!(Files::new(Path::new("/nowhere"), None).reached(&batch).is_empty());
     }
 
     #[test]

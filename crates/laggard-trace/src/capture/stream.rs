@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::decoder::Decoder;
-use super::files::{self, Files};
+use super::files::{self, Closed, Files};
 use super::merge::Item;
 use super::page::Loss;
 use super::scope::{Process, Scope};
@@ -29,6 +29,9 @@ pub struct Stream {
     skipped_controls: HashSet<(u32, u64)>,
     /// Tasks in a call that makes a second descriptor.
     duplicating: HashSet<u32>,
+    /// Descriptors that reach what the capture is limited to, and how often each was closed, in this batch.
+    reached: HashSet<(u32, i32, u32)>,
+    closed: Closed,
     /// The time of the last record that was given out.
     last_ns: u64,
 }
@@ -47,6 +50,8 @@ impl Stream {
             skipped_calls: HashSet::new(),
             skipped_controls: HashSet::new(),
             duplicating: HashSet::new(),
+            reached: HashSet::new(),
+            closed: Closed::new(),
             last_ns: 0,
         }
     }
@@ -90,6 +95,8 @@ impl Stream {
     /// Gives out what has been taken in and counts.
     pub fn give(&mut self, each: &mut impl FnMut(Tracepoint)) {
         let openings = Files::last_openings(&self.batch);
+        self.reached = self.files.reached(&self.batch);
+        self.closed.clear();
         for (place, mut tracepoint) in std::mem::take(&mut self.batch).into_iter().enumerate() {
             self.last_ns = self.last_ns.max(tracepoint.ts_ns);
             if self.sieve.keeps(&mut tracepoint) && self.is_on_wanted_file(&tracepoint, each) {
@@ -137,6 +144,7 @@ impl Stream {
             Payload::AioSubmit { .. } | Payload::AioReturn { .. } if self.daemons.contains(&process) => false,
             Payload::Enter { call: Syscall::Close, args, .. } => {
                 self.files.closed(process, args[0] as i32);
+                *self.closed.entry((process, args[0] as i32)).or_default() += 1;
                 true
             }
             Payload::Enter { call: Syscall::Fcntl, .. } => {
@@ -184,18 +192,14 @@ impl Stream {
             each(self.tasks.opened(process, ts_ns, Descriptor { position: None, ..descriptor }));
             self.note_devices();
         }
-        self.files.is_wanted(process, fd) || self.daemons.contains(&process)
+        let is_reached = || self.reached.contains(&(process, fd, files::times(&self.closed, process, fd)));
+        self.files.is_wanted(process, fd) || self.daemons.contains(&process) || is_reached()
     }
 }
 
-/// Whether the first argument of a call is the descriptor it acts on.
+/// Whether the first argument of a call is the descriptor it acts on, and not one that it makes another of.
 fn acts_on_descriptor(call: Syscall) -> bool {
-    use Syscall::{
-        IoGetevents, IoSubmit, IoUringEnter, Mkdir, Rename, Renameat2, Statx, Sync, Unlink, Unlinkat,
-    };
-    let is_other =
-        [IoGetevents, IoSubmit, IoUringEnter, Mkdir, Rename, Renameat2, Statx, Sync, Unlink, Unlinkat];
-    !files::opens(call) && !is_other.contains(&call)
+    call.takes_descriptor() && !files::opens(call)
 }
 
 fn lost(cpu: u16, ts_ns: u64, loss: Loss) -> Tracepoint {

@@ -103,6 +103,11 @@ impl Boundary {
         }
     }
 
+    /// The size of a parent that was not known when its children began.
+    pub fn parent_sized(&mut self, nbytes: u64) {
+        self.parent_bytes = self.parent_bytes.saturating_add(nbytes);
+    }
+
     /// A child ended; with its parent's end if that came before.
     pub fn ended(&mut self, child: &Open, parent_callback_ns: Option<u64>) {
         let request = &child.request;

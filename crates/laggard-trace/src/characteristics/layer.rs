@@ -207,12 +207,12 @@ impl Gathered {
     pub fn begin(&mut self, open: &Open, now_ns: u64, window: &Window, has_hosts: bool) {
         let request = &open.request;
         let is_data = request.op.is_data();
+        let nbytes = Some(request.nbytes).filter(|_| is_data && !request.is_sized_late);
         self.trace_level(now_ns);
-        self.all.begin(request.nbytes, is_data, now_ns, window);
-        self.ops[OpClass::of(request.op) as usize].begin(request.nbytes, is_data, now_ns, window);
+        self.all.begin(nbytes, now_ns, window);
+        self.ops[OpClass::of(request.op) as usize].begin(nbytes, now_ns, window);
         if has_hosts {
-            let host = self.hosts.entry(u64::from(request.host.0)).or_default();
-            host.begin(request.nbytes, is_data, now_ns, window);
+            self.hosts.entry(u64::from(request.host.0)).or_default().begin(nbytes, now_ns, window);
         }
         self.by_thread.enter(u64::from(request.tid));
         self.think.begin(request.tid, now_ns);
@@ -228,9 +228,16 @@ impl Gathered {
 
     fn begin_data(&mut self, open: &Open) {
         let request = &open.request;
-        let side = usize::from(open.parent.is_some());
-        self.linked[side] += 1;
-        self.linked_bytes[side] += request.nbytes;
+        self.linked[usize::from(open.parent.is_some())] += 1;
+        if !request.is_sized_late {
+            self.place_data(open);
+        }
+    }
+
+    /// A data request of a known size: how much, and where.
+    fn place_data(&mut self, open: &Open) {
+        let request = &open.request;
+        self.linked_bytes[usize::from(open.parent.is_some())] += request.nbytes;
         if request.flags.has(Flags::RA) {
             self.ahead_bytes += request.nbytes;
         }
@@ -243,6 +250,15 @@ impl Gathered {
         self.admitted.step(walker(request), step);
         if self.layer >= Layer::Blk {
             self.note_head(open, step);
+        }
+    }
+
+    /// A request counted as one for none above is for one after all.
+    pub fn joined(&mut self, request: &Request) {
+        if request.op.is_data() && self.linked[0] > 0 {
+            self.linked = [self.linked[0] - 1, self.linked[1] + 1];
+            let nbytes = if request.is_sized_late { 0 } else { request.nbytes.min(self.linked_bytes[0]) };
+            self.linked_bytes = [self.linked_bytes[0] - nbytes, self.linked_bytes[1] + nbytes];
         }
     }
 
@@ -261,6 +277,7 @@ impl Gathered {
         let is_first = open.request.at(Kind::Issue) == Some(now_ns);
         if open.is_below
             && is_first
+            && !open.request.is_sized_late
             && let Some(step) = step(&open.request)
         {
             self.issued.step(walker(&open.request), step);
@@ -273,6 +290,9 @@ impl Gathered {
         self.trace_level(now_ns);
         let is_within = open.admit_ns() >= window.from_ns;
         let latency_ns = request.latency_ns().filter(|_| is_within && !request.flags.has(Flags::PARTIAL));
+        if request.is_sized_late && is_within && request.done > 0 {
+            self.size_late(open);
+        }
         self.all.end(latency_ns, now_ns, window);
         self.ops[OpClass::of(request.op) as usize].end(latency_ns, now_ns, window);
         if let Some(host) = self.hosts.get_mut(&u64::from(request.host.0)) {
@@ -284,6 +304,21 @@ impl Gathered {
             self.partial += 1;
         } else if is_within {
             self.end_within(open, latency_ns);
+        }
+    }
+
+    /// The end tells what a request asked for: it counts from here on.
+    fn size_late(&mut self, open: &Open) {
+        let request = &open.request;
+        self.all.size(request.nbytes);
+        self.ops[OpClass::of(request.op) as usize].size(request.nbytes);
+        if let Some(host) = self.hosts.get_mut(&u64::from(request.host.0)) {
+            host.size(request.nbytes);
+        }
+        self.members.size(request);
+        self.place_data(open);
+        if let Some(step) = step(request).filter(|_| request.at(Kind::Issue).is_some()) {
+            self.issued.step(walker(request), step);
         }
     }
 

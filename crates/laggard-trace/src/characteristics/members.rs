@@ -89,6 +89,13 @@ impl Members {
         }
     }
 
+    /// The size of a request that was not known when it began.
+    pub fn size(&mut self, request: &Request) {
+        if let Some(member) = self.of(request) {
+            member.bytes = member.bytes.saturating_add(request.nbytes);
+        }
+    }
+
     /// A request ends.
     pub fn end(&mut self, request: &Request, latency_ns: u64) {
         let side = match request.op {

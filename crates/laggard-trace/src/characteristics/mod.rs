@@ -101,6 +101,17 @@ impl Gatherer {
         !has_data || matches!(OpClass::of(open.request.op), OpClass::Read | OpClass::Write | OpClass::Sync)
     }
 
+    /// Boundaries to the layers below learn how large a request was that has ended.
+    fn size_boundaries(&mut self, open: &Open) {
+        let layer = open.request.layer;
+        for (below, children) in self.layers.iter_mut().zip(open.data_children) {
+            let Some(gathered) = below.as_mut().filter(|_| children > 0) else { continue };
+            if let Some(boundary) = &mut gathered.boundaries[layer as usize] {
+                boundary.parent_sized(open.request.nbytes);
+            }
+        }
+    }
+
     /// What a layer and the one below it do from now on.
     fn refresh(&mut self, layer: Layer, now_ns: u64) {
         let Some(place) = self.captured.iter().position(|captured| *captured == layer) else { return };
@@ -161,6 +172,13 @@ impl Observer for Gatherer {
         self.refresh(layer, now_ns);
     }
 
+    fn joined(&mut self, child: &Open, now_ns: u64) {
+        self.paths.begin(child, false, now_ns);
+        if let Some(gathered) = self.layers[child.request.layer as usize].as_mut() {
+            gathered.joined(&child.request);
+        }
+    }
+
     fn linked(&mut self, child: &Open, parent: &Parent, link: &Link) {
         if let Some(gathered) = self.layers[child.request.layer as usize].as_mut() {
             let boundary = &mut gathered.boundaries[parent.layer() as usize];
@@ -183,6 +201,9 @@ impl Observer for Gatherer {
         self.paths.end(open, now_ns);
         if let Some(gathered) = self.layers[layer as usize].as_mut() {
             gathered.end(open, now_ns, &self.window);
+        }
+        if open.request.is_sized_late {
+            self.size_boundaries(open);
         }
         if let Some(latency_ns) = latency_ns {
             self.album.of_mut(layer).ended(&open.request, latency_ns, open.children);

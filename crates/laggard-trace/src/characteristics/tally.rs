@@ -21,14 +21,19 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// A request begins.
-    pub fn begin(&mut self, nbytes: u64, is_data: bool, now_ns: u64, window: &Window) {
+    /// A request begins; its size, if it has one and that is known yet.
+    pub fn begin(&mut self, nbytes: Option<u64>, now_ns: u64, window: &Window) {
         self.sweep.enter(now_ns, window);
         self.requests += 1;
-        if is_data {
-            self.bytes = self.bytes.saturating_add(nbytes);
-            self.size_bytes.add(nbytes);
+        if let Some(nbytes) = nbytes {
+            self.size(nbytes);
         }
+    }
+
+    /// The size of a request.
+    pub fn size(&mut self, nbytes: u64) {
+        self.bytes = self.bytes.saturating_add(nbytes);
+        self.size_bytes.add(nbytes);
     }
 
     /// A request ends.

@@ -63,7 +63,7 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
             }
             Ok(event) => learn(&event, &mut names),
             Err(_) => {
-                intake.dropped(ReadError::content(place, "a JSON object with `ph`, `ts` and `dur`", line))
+                intake.dropped(ReadError::quoting(place, "a JSON object with `ph`, `ts` and `dur`", line))
             }
         }
     }
@@ -105,7 +105,7 @@ fn interval(event: &Line, names: &HashMap<String, String>) -> Option<Interval<'s
     let nanoseconds = |micros: f64| (micros.max(0.0) * 1_000.0) as u64;
     Some(Interval {
         end_ns: Some(nanoseconds(event.ts + event.dur)),
-        object: path.map(|path| Object::File { path, inode: None }),
+        object: path.map(|path| Object::File { path, inode: None, device: None }),
         offset: whole("offset").unwrap_or(NO_OFFSET),
         asked: u64::try_from(asked).unwrap_or(0),
         done: if op.is_data() { u64::try_from(result).unwrap_or(0) } else { 0 },
@@ -117,7 +117,7 @@ fn interval(event: &Line, names: &HashMap<String, String>) -> Option<Interval<'s
 }
 
 /// What a function asks for; none for those that are no I/O.
-fn op(name: &str) -> Option<Op> {
+pub(crate) fn op(name: &str) -> Option<Op> {
     let name = name.rsplit("::").next().unwrap_or(name);
     let lower = name.to_ascii_lowercase();
     Some(match lower.trim_end_matches("64") {

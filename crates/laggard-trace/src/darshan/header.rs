@@ -59,7 +59,7 @@ impl Header {
     pub fn read(file: &[u8]) -> Result<Header, ReadError> {
         let Some(order) = order(file) else {
             let found: String = file.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-            return Err(ReadError::content(Place::Byte(8), "the magic number of a Darshan log", found));
+            return Err(ReadError::quoting(Place::Byte(8), "the magic number of a Darshan log", found));
         };
         let version = version(file)?;
         Header::at(file, order, version).ok_or_else(|| ReadError::Truncated {
@@ -114,6 +114,6 @@ fn version(file: &[u8]) -> Result<u32, ReadError> {
     });
     match parsed {
         Some(version) if version >= 310 => Ok(version),
-        _ => Err(ReadError::content(Place::Byte(0), "version 3.10 of the log or a later one", text)),
+        _ => Err(ReadError::quoting(Place::Byte(0), "version 3.10 of the log or a later one", text)),
     }
 }

@@ -1,6 +1,7 @@
 //! Darshan logs with extended tracing (DXT): every read and write of every rank, by MPI-IO and by system calls.
 //! In: the bytes of a log, in either byte order. Out: requests of the layers mpiio and sys.
 
+mod above;
 mod bytes;
 mod header;
 mod reader;

@@ -3,19 +3,17 @@
 use std::collections::HashMap;
 use std::io::Read;
 
+use super::above::{Above, Call};
 use super::bytes::Order;
 use super::header::{Header, Stretch};
 use super::records::{Record, Records, Segment};
 use super::region;
 use crate::importing::{Intake, Interval};
-use crate::model::{Flags, Layer, LinkRule, NO_OFFSET, Object, Op, RequestId};
+use crate::model::{Flags, Layer, NO_OFFSET, Object, Op, RequestId};
 use crate::reading::{Place, ReadError};
 
 /// Logs are small, compressed as they are.
 const MOST_BYTES: u64 = 1 << 30;
-
-/// When requests of MPI-IO were open, by file and rank, in the order of their begin.
-type Above = HashMap<(u64, i64), Vec<(u64, u64, RequestId)>>;
 
 /// Reads a log.
 pub(crate) fn read(bytes: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
@@ -24,7 +22,7 @@ pub(crate) fn read(bytes: impl Read, intake: &mut Intake<'_>) -> Result<(), Read
     let header = Header::read(&file)?;
     let (job, _) = region::content(&file, header.job, header.compression, "what is known of the job");
     let log = Log { begin_ns: begin_ns(&job, &header), names: names(&file, &header), header, file: &file };
-    let mut above = Above::new();
+    let mut above = Above::default();
     let upper = log.module(log.header.dxt_mpiio, Layer::Mpiio, &mut above, intake);
     let lower = log.module(log.header.dxt_posix, Layer::Sys, &mut above, intake);
     if let Err(error) = reading {
@@ -32,7 +30,7 @@ pub(crate) fn read(bytes: impl Read, intake: &mut Intake<'_>) -> Result<(), Read
     }
     upper.and(lower)?;
     match log.header.dxt_posix.length + log.header.dxt_mpiio.length {
-        0 => Err(ReadError::content(
+        0 => Err(ReadError::quoting(
             Place::Whole,
             "a log with extended tracing (DXT)",
             "one with counters only",
@@ -87,15 +85,13 @@ impl Log<'_> {
         for record in records.by_ref() {
             self.record(&record, layer, above, intake)?;
         }
-        for requests in above.values_mut() {
-            requests.sort_by_key(|request| request.0);
-        }
+        above.sort();
         match (failure, records.trailing()) {
             (Some(error), _) => Err(error),
             (None, 0) => Ok(()),
             (None, trailing) => {
                 let found = format!("{trailing} bytes that are none");
-                Err(ReadError::content(Place::Byte(stretch.offset), format!("records in {what}"), found))
+                Err(ReadError::quoting(Place::Byte(stretch.offset), format!("records in {what}"), found))
             }
         }
     }
@@ -112,13 +108,29 @@ impl Log<'_> {
         intake: &mut Intake<'_>,
     ) -> Result<(), ReadError> {
         let path = self.names.get(&record.file).cloned().unwrap_or_else(|| format!("file {}", record.file));
-        let object = Object::File { path, inode: Some(record.file) };
+        let object = Object::File { path, inode: Some(record.file), device: None };
         for segment in record.segments() {
-            let interval = self.interval(record, &segment, layer, object.clone(), above);
-            let id = intake.request(&interval)?;
+            let mut interval = self.interval(record, &segment, layer, object.clone());
+            let mut call = Call {
+                begin_ns: interval.begin_ns,
+                end_ns: interval.end_ns.unwrap_or(interval.begin_ns),
+                offset: u64::try_from(segment.offset).unwrap_or(0),
+                nbytes: interval.asked,
+                rank: record.rank,
+                is_write: segment.is_write,
+                id: RequestId::NONE,
+            };
+            let mut parents = Vec::new();
+            if layer == Layer::Sys {
+                parents = above.parents(record.file, &call);
+                interval.parent = parents.first().map(|parent| (parent.id, parent.rule));
+            }
+            call.id = intake.request(&interval)?;
+            for further in parents.iter().skip(1) {
+                intake.edge(further.id, call.id, further.bytes, further.rule)?;
+            }
             if layer == Layer::Mpiio {
-                let open = (interval.begin_ns, interval.end_ns.unwrap_or(interval.begin_ns), id);
-                above.entry((record.file, record.rank)).or_default().push(open);
+                above.add(record.file, call);
             }
         }
         Ok(())
@@ -130,13 +142,11 @@ impl Log<'_> {
         segment: &Segment,
         layer: Layer,
         object: Object,
-        above: &Above,
     ) -> Interval<'i> {
         let nanoseconds = |seconds: f64| self.begin_ns.saturating_add((seconds.max(0.0) * 1e9) as u64);
         let (begin_ns, end_ns) = (nanoseconds(segment.begin_s), nanoseconds(segment.end_s));
         let bytes = u64::try_from(segment.length).unwrap_or(0);
         let rank = u32::try_from(record.rank).unwrap_or(u32::MAX);
-        let parent = if layer == Layer::Sys { parent(above, record, (begin_ns, end_ns)) } else { None };
         let op = if segment.is_write { Op::Write } else { Op::Read };
         Interval {
             end_ns: Some(end_ns),
@@ -148,16 +158,7 @@ impl Log<'_> {
             tid: rank,
             comm: &record.host,
             flags: if self.header.is_partial { Flags::PARTIAL } else { Flags::NONE },
-            parent: parent.map(|parent| (parent, LinkRule::Nesting)),
             ..Interval::new(layer, op, begin_ns)
         }
     }
-}
-
-/// The request of MPI-IO that a system call lies within.
-fn parent(above: &Above, record: &Record<'_>, (begin_ns, end_ns): (u64, u64)) -> Option<RequestId> {
-    let requests = above.get(&(record.file, record.rank))?;
-    let after = requests.partition_point(|request| request.0 <= begin_ns);
-    let (_, until_ns, id) = requests.get(after.checked_sub(1)?)?;
-    (*until_ns >= end_ns).then_some(*id)
 }

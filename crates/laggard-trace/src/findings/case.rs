@@ -77,6 +77,8 @@ pub struct Evidence {
 pub struct Signs {
     /// All of them.
     pub evidence: Vec<Evidence>,
+    /// How sure it can be at the most, and why.
+    pub limits: Vec<(f64, String)>,
 }
 
 impl Signs {
@@ -99,6 +101,12 @@ impl Signs {
             source: "default".to_owned(),
             speaks_for: holds,
         });
+        self
+    }
+
+    /// It cannot be surer than this.
+    pub fn at_most(mut self, sure: f64, why: &str) -> Signs {
+        self.limits.push((sure, why.to_owned()));
         self
     }
 

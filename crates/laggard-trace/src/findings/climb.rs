@@ -77,7 +77,8 @@ pub fn blind(upper: Option<Layer>, lower: Layer) -> Vec<Layer> {
     let usual = |layer: &Layer| match layer {
         Layer::Fuse | Layer::Pfsc | Layer::Net | Layer::Pfss => is_remote,
         Layer::Cache => lower >= Layer::Blk && upper == Layer::Sys,
-        Layer::Sys => true,
+        // Requests of a ring take no system calls of their own.
+        Layer::Sys => upper != Layer::Uring,
         Layer::Ssys => upper == Layer::Pfss,
         _ => false,
     };

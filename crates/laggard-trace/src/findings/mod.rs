@@ -209,6 +209,10 @@ fn confidence(case: &Case, draft: &Draft) -> (f64, Vec<String>) {
             words::percent(link_rate)
         ));
     }
+    for (most, why) in &draft.signs.limits {
+        sure = sure.min(*most);
+        limits.push(why.clone());
+    }
     if loss > LOSS_FROM && sure > SURE_WITH_LOSS {
         sure = SURE_WITH_LOSS;
         limits.push(format!("{} of events were lost", words::percent(loss)));

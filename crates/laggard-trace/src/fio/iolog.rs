@@ -24,7 +24,7 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
         };
         if line.starts_with(b"fio version ") {
             if !line.starts_with(b"fio version 3") {
-                return Err(ReadError::content(place, "version 3 of the log (version 2 has no times)", line));
+                return Err(ReadError::quoting(place, "version 3 of the log (version 2 has no times)", line));
             }
             continue;
         }
@@ -34,7 +34,7 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
             }
             Some(None) => {}
             None if line.trim_ascii().is_empty() => {}
-            None => intake.dropped(ReadError::content(
+            None => intake.dropped(ReadError::quoting(
                 place,
                 "`time file read|write|sync|trim offset size`",
                 line,
@@ -66,7 +66,7 @@ fn parsed(line: &[u8]) -> Option<Option<Interval<'static>>> {
         _ => return None,
     };
     Some(Some(Interval {
-        object: Some(Object::File { path: name.to_owned(), inode: None }),
+        object: Some(Object::File { path: name.to_owned(), inode: None, device: None }),
         offset: offset.parse().ok()?,
         asked: size.parse().ok()?,
         comm: "fio",

@@ -33,7 +33,7 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
     ] {
         if last.contains(mark) {
             let expected = "the log of total latencies (_lat)";
-            return Err(ReadError::content(Place::Whole, expected, format!("one of {what}")));
+            return Err(ReadError::quoting(Place::Whole, expected, format!("one of {what}")));
         }
     }
     let job = job(last);
@@ -52,7 +52,7 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
             }
             None if line.trim_ascii().is_empty() => {}
             None => {
-                intake.dropped(ReadError::content(
+                intake.dropped(ReadError::quoting(
                     place,
                     "`time, value, direction, size, offset, priority`",
                     line,

@@ -108,9 +108,15 @@ fn named(name: &[u8], fields: &[u8]) -> Option<Payload> {
             user_data: pointer(b"user_data ")?,
             opcode: opcode(after(fields, b"opcode ")?),
         },
-        b"io_uring_queue_async_work" => {
-            Payload::UringAsync { ring: pointer(b"ring ")?, request: pointer(b"req")? }
-        }
+        b"io_uring_file_get" => Payload::UringFile {
+            ring: pointer(b"ring ")?,
+            request: pointer(b"req ")?,
+            fd: i32::try_from(value(b"fd ")?).ok()?,
+        },
+        b"io_uring_queue_async_work" => Payload::UringAsync {
+            ring: pointer(b"ring ")?,
+            request: pointer(b"request ").or_else(|| pointer(b"req "))?,
+        },
         b"io_uring_complete" => Payload::UringComplete {
             ring: pointer(b"ring ")?,
             request: pointer(b"req ")?,

@@ -48,7 +48,7 @@ pub fn read(
                 let expected = "a line like `fio-18080 [001] ..... 1301.842804: block_rq_issue: ...`";
                 tally
                     .first_dropped
-                    .get_or_insert_with(|| ReadError::content(Place::Line(number), expected, line));
+                    .get_or_insert_with(|| ReadError::quoting(Place::Line(number), expected, line));
             }
         }
     }

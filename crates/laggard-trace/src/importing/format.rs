@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{blktrace, chrome, darshan, fio, ftrace, paper, strace};
+use crate::{blktrace, chrome, darshan, fio, ftrace, paper, recorder, strace};
 
 /// What a trace is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +26,13 @@ pub enum Format {
     Paper,
     /// Complete events of DFTracer and the like, a JSON object per line.
     Pfw,
+    /// What Recorder's `recorder2text` writes, a file for each rank.
+    RecorderText,
 }
 
 impl Format {
     /// All of them, with their names.
-    pub const ALL: [(Format, &'static str); 9] = [
+    pub const ALL: [(Format, &'static str); 10] = [
         (Format::Ftrace, "ftrace"),
         (Format::Blktrace, "blktrace"),
         (Format::Blkparse, "blkparse"),
@@ -40,6 +42,7 @@ impl Format {
         (Format::FioIolog, "fio-iolog"),
         (Format::Paper, "paper"),
         (Format::Pfw, "pfw"),
+        (Format::RecorderText, "recorder-text"),
     ];
 
     /// The format of a content that begins like this.
@@ -52,6 +55,7 @@ impl Format {
             _ if paper::recognises(start) => Some(Format::Paper),
             _ if blktrace::text::recognises(start) => Some(Format::Blkparse),
             _ if chrome::recognises(start) => Some(Format::Pfw),
+            _ if recorder::recognises(start) => Some(Format::RecorderText),
             _ if fio::latency::recognises(start) => Some(Format::FioLat),
             _ if strace::recognises(start) => Some(Format::Strace),
             _ => None,
@@ -63,9 +67,15 @@ impl Format {
         match self {
             Format::Blktrace | Format::Blkparse => 1,
             Format::Ftrace | Format::Strace | Format::Paper | Format::Pfw | Format::FioIolog => 1_000,
+            Format::RecorderText => 1_000,
             Format::Dxt => 1,
             Format::FioLat => 1_000_000,
         }
+    }
+
+    /// Whether a request is for that of a higher layer which its thread is in.
+    pub(crate) fn is_nested(self) -> bool {
+        matches!(self, Format::Pfw | Format::RecorderText)
     }
 
     /// Which clock its times are of. Traces of different clocks cannot be laid side by side.
@@ -74,7 +84,7 @@ impl Format {
             Format::Ftrace => "boot",
             Format::Blktrace | Format::Blkparse => "trace",
             Format::Strace | Format::Dxt => "wall",
-            Format::FioLat | Format::FioIolog => "job",
+            Format::FioLat | Format::FioIolog | Format::RecorderText => "job",
             Format::Paper => "paper",
             Format::Pfw => "wall",
         }

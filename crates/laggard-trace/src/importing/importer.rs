@@ -4,13 +4,14 @@ use std::io::{self, BufRead, Write};
 
 use super::format::Format;
 use super::interval::Intake;
+use super::nest::Nest;
 use super::sorting::{Sorter, Timed};
 use crate::ltr::{Writer, event_line};
 use crate::mapping::{Mapper, Roles};
 use crate::model::{Counters, Event, Footer, Header, Host, HostId, Record, Source};
 use crate::reading::{Place, ReadError};
 use crate::tracepoints::Tracepoint;
-use crate::{blktrace, chrome, darshan, fio, ftrace, paper, strace};
+use crate::{blktrace, chrome, darshan, fio, ftrace, paper, recorder, strace};
 
 /// What is the same for all files of an import.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +56,7 @@ struct Output<W: Write> {
     names: Vec<Record>,
     sorter: Sorter<Event>,
     edges: Vec<Record>,
+    is_nested: bool,
 }
 
 impl Timed for Event {
@@ -83,6 +85,7 @@ impl<W: Write> Importer<W> {
             names: Vec::new(),
             sorter: Sorter::default(),
             edges: Vec::new(),
+            is_nested: false,
         };
         let mapper = Mapper::new(HostId(0), options.roles.clone());
         Importer { options, output, mapper, blocks: Sorter::default(), sources: Vec::new() }
@@ -96,8 +99,12 @@ impl<W: Write> Importer<W> {
         bytes: &mut dyn BufRead,
     ) -> Result<FileOutcome, ReadError> {
         let Some(format) = self.options.format.or_else(|| Format::detect(start)) else {
-            let expected = "a trace of ftrace, blktrace, strace, Darshan (DXT), fio or DFTracer";
-            return Err(ReadError::content(Place::Whole, expected, first_line(start)));
+            let expected = "a trace of ftrace, blktrace, strace, Darshan (DXT), fio, DFTracer or Recorder";
+            if start.starts_with(br#"{"header":{"version""#) {
+                let found = "a trace file, which needs no import: `laggard trace analyze` reads it".into();
+                return Err(ReadError::Content { place: Place::Whole, expected: expected.into(), found });
+            }
+            return Err(ReadError::quoting(Place::Whole, expected, first_line(start)));
         };
         self.begin(name, format);
         let before = self.mapper.counters().clone();
@@ -109,6 +116,7 @@ impl<W: Write> Importer<W> {
 
     fn begin(&mut self, name: &str, format: Format) {
         self.output.header.hosts[0].clock = format.clock().into();
+        self.output.is_nested |= format.is_nested();
         self.output.header.sources.push(Source {
             tool: format.to_string(),
             file: name.to_owned(),
@@ -140,6 +148,7 @@ impl<W: Write> Importer<W> {
             Format::FioIolog => fio::iolog::read(bytes, &mut intake),
             Format::Paper => paper::read(bytes, &mut intake),
             Format::Pfw => chrome::read(bytes, &mut intake),
+            Format::RecorderText => recorder::read(bytes, name, &mut intake),
             Format::Ftrace | Format::Strace | Format::Blktrace | Format::Blkparse => Ok(()),
         };
         (intake.first_dropped, result)
@@ -179,7 +188,7 @@ impl<W: Write> Importer<W> {
         ) -> (blktrace::Tally, Result<(), ReadError>),
     ) -> (Option<ReadError>, Result<(), ReadError>) {
         let blocks = &mut self.blocks;
-        let (tally, result) = read(&mut |point| blocks.push(point).map_err(ReadError::Sink));
+        let (tally, result) = read(&mut |point| blocks.push(point).map_err(ReadError::from));
         let counters = &mut self.mapper.scribe().counters;
         counters.read += tally.read;
         counters.dropped += tally.dropped;
@@ -214,14 +223,14 @@ impl<W: Write> Output<W> {
     fn now(&mut self, record: Record) -> Result<(), ReadError> {
         self.begin()?;
         match &mut self.writer {
-            Some(writer) => writer.write(&record).map_err(ReadError::Sink),
+            Some(writer) => writer.write(&record).map_err(ReadError::from),
             None => Ok(()),
         }
     }
 
     fn begin(&mut self) -> Result<(), ReadError> {
         if let Some(to) = self.to.take() {
-            self.writer = Some(Writer::new(to, &self.header).map_err(ReadError::Sink)?);
+            self.writer = Some(Writer::new(to, &self.header).map_err(ReadError::from)?);
         }
         Ok(())
     }
@@ -229,7 +238,7 @@ impl<W: Write> Output<W> {
     /// Writes a record in the end, in its place.
     fn later(&mut self, record: Record) -> Result<(), ReadError> {
         match record {
-            Record::Event(event) => self.sorter.push(event).map_err(ReadError::Sink),
+            Record::Event(event) => self.sorter.push(event).map_err(ReadError::from),
             Record::Edge(_) => {
                 self.edges.push(record);
                 Ok(())
@@ -244,18 +253,20 @@ impl<W: Write> Output<W> {
     fn finish(mut self, footer: Footer) -> Result<(Footer, W), ReadError> {
         self.begin()?;
         let Some(mut writer) = self.writer.take() else {
-            return Err(ReadError::Sink(io::Error::other("the trace file was not begun")));
+            return Err(io::Error::other("the trace file was not begun").into());
         };
         for record in &self.names {
-            writer.write(record).map_err(ReadError::Sink)?;
+            writer.write(record).map_err(ReadError::from)?;
         }
         let mut edges = Edges::new(self.edges);
+        let mut nest = self.is_nested.then(Nest::default);
         self.sorter.each(|event| {
-            writer.write(&Record::Event(event)).map_err(ReadError::Sink)?;
-            edges.after(&event).try_for_each(|edge| writer.write(&edge).map_err(ReadError::Sink))
+            let event = nest.as_mut().map_or(event, |nest| nest.placed(event));
+            writer.write(&Record::Event(event)).map_err(ReadError::from)?;
+            edges.after(&event).try_for_each(|edge| writer.write(&edge).map_err(ReadError::from))
         })?;
         let footer = Footer { events: writer.events(), ..footer };
-        let to = writer.finish(footer.clone()).map_err(ReadError::Sink)?;
+        let to = writer.finish(footer.clone()).map_err(ReadError::from)?;
         Ok((footer, to))
     }
 }

@@ -1,7 +1,7 @@
 //! What readers of whole requests give: when each began and ended, and what it asked for.
 
 use crate::mapping::Scribe;
-use crate::model::{Event, Flags, Kind, Layer, LinkRule, NO_OFFSET, Object, Op, Record, RequestId};
+use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, NO_OFFSET, Object, Op, Record, RequestId};
 use crate::reading::ReadError;
 use crate::tracepoints::Comm;
 
@@ -98,6 +98,19 @@ impl<'i> Intake<'i> {
         }
         (self.records)(&mut self.scribe.records)?;
         Ok(admit.req)
+    }
+
+    /// A request is for a further one.
+    pub fn edge(
+        &mut self,
+        parent: RequestId,
+        child: RequestId,
+        bytes: u64,
+        rule: LinkRule,
+    ) -> Result<(), ReadError> {
+        let confidence = rule.confidence();
+        self.scribe.records.push(Record::Edge(Edge { parent, child, bytes, rule, confidence }));
+        (self.records)(&mut self.scribe.records)
     }
 
     /// A request that never ended.

@@ -5,6 +5,7 @@
 mod format;
 mod importer;
 mod interval;
+mod nest;
 mod sorting;
 
 pub use format::{Format, UnknownFormat};

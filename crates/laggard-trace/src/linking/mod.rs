@@ -19,6 +19,8 @@ pub trait Observer {
     fn began(&mut self, open: &Open);
     /// A request turns out to be for another: told for each parent, after the child began.
     fn linked(&mut self, _child: &Open, _parent: &Parent, _link: &Link) {}
+    /// A request that was for none until now turns out to be for another; told before that link.
+    fn joined(&mut self, _child: &Open, _now_ns: u64) {}
     /// A request went to the layer below, or came back from it.
     fn moved(&mut self, _open: &Open, _now_ns: u64) {}
     /// A request ends. Without a CALLBACK: it was cut short.
@@ -249,8 +251,22 @@ impl Linker {
         let (child, is_first) = (child.slot, child.parent.is_none());
         let Some(parent) = self.table.find(edge.parent) else { return };
         let found = told(parent, edge.rule, edge.bytes);
-        self.further_parents.entry(edge.child.0).or_default().push(found.parent);
+        if is_first {
+            self.join(child, &found, observer);
+        } else {
+            self.further_parents.entry(edge.child.0).or_default().push(found.parent);
+        }
         self.link(child, &found, is_first, self.now_ns, observer);
+    }
+
+    /// What a request is for may be known only after it has begun.
+    fn join(&mut self, child: Slot, found: &Found, observer: &mut impl Observer) {
+        let root = self.root_of(&found.parent);
+        let now_ns = self.now_ns;
+        let Some(child) = self.table.get(child) else { return };
+        (child.parent, child.root) = (Some(found.parent), root.unwrap_or(child.slot));
+        child.request.link = found.rule;
+        observer.joined(child, now_ns);
     }
 
     fn between(&mut self, event: &Event, observer: &mut impl Observer) {

@@ -36,7 +36,12 @@ impl<R: Read> Reader<R> {
         let mut lines = Lines::new(content);
         let header = match lines.next_line() {
             Ok(Some(line)) => header(line)?,
-            Ok(None) => return Err(ReadError::content(Place::Whole, "a trace file (.ltr)", "")),
+            Ok(None) => return Err(foreign("an empty file")),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(foreign("nothing, or only the begin of one"));
+            }
+            // What the decompressor says of a file that is not its own.
+            Err(error) if error.raw_os_error().is_none() => return Err(foreign("something else")),
             Err(error) => return Err(unreadable(0, error)),
         };
         Ok(Reader { lines, header, names: Names::default(), footer: None, damage: Damage::default() })
@@ -74,6 +79,10 @@ impl<R: Read> Reader<R> {
                 continue;
             }
             let line = parsed(line);
+            // The begin of a line is what a cut leaves; the rest is not damaged.
+            if line.is_err() && !self.lines.is_whole() {
+                continue;
+            }
             match line.map_err(|found| self.unknown(&found)).and_then(|line| self.record(line)) {
                 Ok(Some(record)) => return Some(record),
                 Ok(None) => {}
@@ -94,7 +103,7 @@ impl<R: Read> Reader<R> {
             }
             Line::Edge(parent, child, bytes, rule, confidence) => {
                 let rule = LinkRule::from_code(rule)
-                    .ok_or_else(|| ReadError::content(place, "the number of a rule", rule.to_string()))?;
+                    .ok_or_else(|| ReadError::quoting(place, "the number of a rule", rule.to_string()))?;
                 let (parent, child) = (RequestId(parent), RequestId(child));
                 Ok(Some(Record::Edge(Edge { parent, child, bytes, rule, confidence })))
             }
@@ -102,14 +111,14 @@ impl<R: Read> Reader<R> {
                 self.footer = Some(footer);
                 Ok(None)
             }
-            Line::Header(_) => Err(ReadError::content(place, "one header", "another")),
+            Line::Header(_) => Err(ReadError::quoting(place, "one header", "another")),
             Line::Object(id, _) => Err(out_of_turn(place, id)),
             Line::Comm(id, _) => Err(out_of_turn(place, id.into())),
         }
     }
 
     fn unknown(&self, found: &[u8]) -> ReadError {
-        ReadError::content(Place::Line(self.lines.number()), "a record of a trace", found)
+        ReadError::quoting(Place::Line(self.lines.number()), "a record of a trace", found)
     }
 
     fn damaged(&mut self, error: ReadError) {
@@ -147,17 +156,21 @@ impl<R: Read> Iterator for Reader<R> {
 fn header(line: &[u8]) -> Result<Header, ReadError> {
     let header = match serde_json::from_slice(line) {
         Ok(Line::Header(header)) => header,
-        _ => return Err(ReadError::content(Place::Line(1), "the header of a trace file (.ltr)", line)),
+        _ => return Err(ReadError::quoting(Place::Line(1), "the header of a trace file (.ltr)", line)),
     };
     if header.version == 0 || header.version > VERSION {
         let expected = format!("version {VERSION} of the format or one before it");
-        return Err(ReadError::content(Place::Line(1), expected, header.version.to_string()));
+        return Err(ReadError::quoting(Place::Line(1), expected, header.version.to_string()));
     }
     Ok(header)
 }
 
+fn foreign(found: &str) -> ReadError {
+    ReadError::Content { place: Place::Whole, expected: "a trace file (.ltr)".into(), found: found.into() }
+}
+
 fn out_of_turn(place: Place, id: u32) -> ReadError {
-    ReadError::content(place, "names to be numbered one after the other", id.to_string())
+    ReadError::quoting(place, "names to be numbered one after the other", id.to_string())
 }
 
 fn unreadable(line: u64, error: io::Error) -> ReadError {

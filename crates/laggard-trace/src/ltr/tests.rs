@@ -103,7 +103,7 @@ proptest! {
 
 #[test]
 fn names_come_before_their_events_and_are_kept() {
-    let object = Object::File { path: "/mnt/a \"b\"".into(), inode: Some(3) };
+    let object = Object::File { path: "/mnt/a \"b\"".into(), inode: Some(3), device: None };
     let records = [
         Record::Object(ObjectId(1), object.clone()),
         Record::Comm(CommId(1), "fio".into()),
@@ -138,6 +138,24 @@ fn a_file_whose_writer_was_killed_is_read_as_far_as_it_was_flushed() {
     assert_eq!(reader.by_ref().count(), 1);
     assert!(reader.footer().is_cut_short);
     assert!(reader.damage().cut_short.as_ref().unwrap().to_string().contains("the file ends here"));
+}
+
+#[test]
+fn a_short_file_that_was_cut_keeps_at_least_a_quarter_of_what_is_before_the_cut() {
+    let records: Vec<Record> = (0..2000u64)
+        .map(|number| {
+            Record::Event(Event { ts_ns: number * 977 % 100_000, offset: number as i64, ..event() })
+        })
+        .collect();
+    let file = written(&records);
+    for cut in [file.len() / 8, file.len() / 3, file.len() / 2, file.len() - 200] {
+        let mut reader = Reader::open(&file[..cut]).unwrap();
+        let kept = reader.by_ref().count();
+        let share = kept as f64 / (records.len() as f64 * cut as f64 / file.len() as f64);
+        assert!(share > 0.25, "{kept} records of {cut} of {} bytes", file.len());
+        assert!(reader.footer().is_cut_short && reader.damage().cut_short.is_some());
+        assert_eq!(reader.damage().lines, 0, "{:?}", reader.damage());
+    }
 }
 
 #[test]

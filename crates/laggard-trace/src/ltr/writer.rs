@@ -13,6 +13,10 @@ const PIECE: usize = 256 * 1024;
 /// After so many bytes of text all that was written can be read, whatever becomes of the writer.
 const BLOCK: usize = 4 << 20;
 
+/// The same for the first piece; each is twice as long as the one before. What is compressed together is lost
+/// together, and a short file shall not be lost as a whole.
+const FIRST_BLOCK: usize = 4096;
+
 /// Fast, and still a tenth of the text.
 const LEVEL: i32 = 3;
 
@@ -21,6 +25,7 @@ pub struct Writer<W: Write> {
     to: zstd::stream::write::Encoder<'static, W>,
     text: Vec<u8>,
     unflushed: usize,
+    block: usize,
     titles: Vec<LayerTitle>,
     seen: [bool; Layer::COUNT],
     window: Option<Window>,
@@ -36,6 +41,7 @@ impl<W: Write> Writer<W> {
             to,
             text: Vec::with_capacity(PIECE + 1024),
             unflushed: 0,
+            block: FIRST_BLOCK,
             titles: header.layers.clone(),
             seen: [false; Layer::COUNT],
             window: None,
@@ -78,11 +84,15 @@ impl<W: Write> Writer<W> {
     }
 
     fn relieve(&mut self) -> io::Result<()> {
-        if self.text.len() < PIECE {
+        if self.text.len() < PIECE.min(self.block) {
             return Ok(());
         }
         self.hand_over()?;
-        if self.unflushed >= BLOCK { self.flush() } else { Ok(()) }
+        if self.unflushed < self.block {
+            return Ok(());
+        }
+        self.block = BLOCK.min(2 * self.block);
+        self.flush()
     }
 
     fn hand_over(&mut self) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use super::daemons;
 use super::descriptors::{Opened, Target};
 use super::mapper::State;
+use super::net;
 use super::roles::Role;
 use super::scribe::Link;
 use crate::model::{Event, Flags, Layer, LinkRule, MetaOp, NO_OFFSET, Op};
@@ -41,29 +42,10 @@ pub(super) fn op(call: Syscall) -> Option<Op> {
         S::Rename | S::Renameat2 => Op::Meta(MetaOp::Rename),
         S::Mkdir => Op::Meta(MetaOp::Mkdir),
         S::Getdents64 => Op::Meta(MetaOp::Readdir),
-        S::IoSubmit | S::IoGetevents | S::IoUringEnter | S::Dup | S::Dup2 | S::Dup3 | S::Fcntl | S::Lseek => {
-            return None;
-        }
+        S::IoSubmit | S::IoGetevents | S::IoUringEnter => return None,
+        S::Dup | S::Dup2 | S::Dup3 | S::Fcntl | S::Lseek => return None,
+        S::EpollWait | S::EpollPwait | S::Poll | S::Ppoll => return None,
     })
-}
-
-/// Whether its first argument is a descriptor.
-fn has_descriptor(call: Syscall) -> bool {
-    use Syscall as S;
-    !matches!(
-        call,
-        S::Open
-            | S::Openat
-            | S::Openat2
-            | S::Creat
-            | S::Unlink
-            | S::Unlinkat
-            | S::Rename
-            | S::Renameat2
-            | S::Mkdir
-            | S::Sync
-            | S::Statx
-    )
 }
 
 /// Whether it says itself where in the file.
@@ -107,6 +89,9 @@ pub(super) fn enter(
     path: Option<Box<str>>,
 ) {
     let role = abandon(state, point);
+    if state.tasks.get(point.tid).is_some_and(|task| task.is_client()) {
+        net::turn(state, point, (op(call) == Some(Op::Read)).then_some(args[0] as i32));
+    }
     let opened = opened(state, point, call, &args);
     let admit = match (role, op(call)) {
         (_, None) => None,
@@ -160,7 +145,7 @@ fn abandon(state: &mut State, point: &Tracepoint) -> Role {
 }
 
 fn opened(state: &mut State, point: &Tracepoint, call: Syscall, args: &[u64; 6]) -> Option<Opened> {
-    if !has_descriptor(call) || op(call).is_none() {
+    if !call.takes_descriptor() || op(call).is_none() {
         return None;
     }
     let tgid = state.process(point.tid);
@@ -205,11 +190,15 @@ pub(super) fn exit(state: &mut State, point: &Tracepoint, call: Syscall, result:
         }
     };
     if let Some(admit) = &open.admit {
-        daemons::exit(state, point, admit, result);
+        let is_end = daemons::exit(state, point, admit, result);
         let is_data = matches!(admit.op, Op::Read | Op::Write | Op::Other);
         let done = if is_data { u64::try_from(result).unwrap_or(0) } else { 0 };
         let status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
-        state.scribe.end(admit, point.ts_ns, done, status);
+        if is_end {
+            state.scribe.end(admit, point.ts_ns, done, status);
+        }
+    } else if op(call) == Some(Op::Read) && state.tasks.get(point.tid).is_some_and(|task| task.is_client()) {
+        net::read(state, point, open.args[0] as i32, result);
     }
     if let Ok(result) = u64::try_from(result) {
         account(state, point, open, result);
@@ -233,6 +222,7 @@ fn account(state: &mut State, point: &Tracepoint, open: Call, result: u64) {
                 fd: new,
                 target: open.path.unwrap_or_default(),
                 inode: None,
+                device: None,
                 position: Some(0),
                 is_direct: open.call != S::Creat && flags & O_DIRECT != 0,
             };

@@ -3,8 +3,9 @@
 use super::calls::{above, is_positional};
 use super::descriptors::Target;
 use super::mapper::State;
+use super::net;
 use super::roles::Role;
-use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, Op, Record};
+use crate::model::{Event, Flags, Kind, Layer, LinkRule, Op};
 use crate::tracepoints::{Syscall, Tracepoint};
 
 /// The begin of a daemon's call; the request that it is, if it is one.
@@ -18,7 +19,7 @@ pub(super) fn enter(state: &mut State, point: &Tracepoint, call: Syscall, draft:
     match task.role {
         Role::Server if is_file_work => Some(serve(state, point, draft)),
         Role::Server => answer(state, point, draft),
-        _ => send(state, call, draft),
+        _ => net::send(state, call, draft),
     }
 }
 
@@ -62,48 +63,24 @@ fn answer(state: &mut State, point: &Tracepoint, draft: Event) -> Option<Event> 
     None
 }
 
-/// A client writes to a server.
-fn send(state: &mut State, call: Syscall, draft: Event) -> Option<Event> {
-    if draft.op != Op::Write {
-        return None;
+/// The end of a call, before it is told; whether the request that it is ends with it.
+pub(super) fn exit(state: &mut State, point: &Tracepoint, admit: &Event, result: i64) -> bool {
+    match admit.layer {
+        Layer::Ssys => serve_exit(state, point, admit, result),
+        Layer::Net => net::sent(state, point, admit, result),
+        _ => {}
     }
-    let target = state.descriptors.get(draft.tgid, draft.fd, &mut state.scribe).target;
-    let is_vector = matches!(call, Syscall::Writev | Syscall::Sendmsg | Syscall::Sendto);
-    let is_traffic = match target {
-        Target::Socket => true,
-        Target::Unknown => is_vector && !state.descriptors.may_be_fuse(draft.fd),
-        _ => false,
-    };
-    is_traffic.then(|| state.scribe.admit(Event { layer: Layer::Net, offset: -1, ..draft }, None))
+    admit.layer != Layer::Net
 }
 
-/// The end of a daemon's call, before it is told.
-pub(super) fn exit(state: &mut State, point: &Tracepoint, admit: &Event, result: i64) {
-    match admit.layer {
-        Layer::Ssys => {
-            let Some(task) = state.tasks.get(point.tid) else { return };
-            let Some(served) = &mut task.serving else { return };
-            served.nbytes = if admit.op.is_data() { u64::try_from(result).unwrap_or(0) } else { 0 };
-            served.status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
-            let (served, answers) = (*served, task.answers);
-            state.scribe.step(&served, Kind::Complt, point.ts_ns, Flags::NONE);
-            if !answers {
-                finish_serving(state, point.tid, point.ts_ns);
-            }
-        }
-        Layer::Net => {
-            let Some(parent) = u64::try_from(result).ok().and_then(|bytes| state.fuse.sent(bytes)) else {
-                return;
-            };
-            let rule = LinkRule::Order;
-            state.scribe.records.push(Record::Edge(Edge {
-                parent: parent.req,
-                child: admit.req,
-                bytes: parent.nbytes,
-                rule,
-                confidence: rule.confidence(),
-            }));
-        }
-        _ => {}
+fn serve_exit(state: &mut State, point: &Tracepoint, admit: &Event, result: i64) {
+    let Some(task) = state.tasks.get(point.tid) else { return };
+    let Some(served) = &mut task.serving else { return };
+    served.nbytes = if admit.op.is_data() { u64::try_from(result).unwrap_or(0) } else { 0 };
+    served.status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
+    let (served, answers) = (*served, task.answers);
+    state.scribe.step(&served, Kind::Complt, point.ts_ns, Flags::NONE);
+    if !answers {
+        finish_serving(state, point.tid, point.ts_ns);
     }
 }

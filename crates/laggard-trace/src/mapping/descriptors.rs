@@ -104,7 +104,10 @@ impl Descriptors {
         let object = match target {
             Target::Unknown => Object::Descriptor { tgid, fd: descriptor.fd },
             Target::Socket => Object::Socket { name },
-            _ => Object::File { path: name, inode: descriptor.inode },
+            _ => {
+                let device = descriptor.device.map(|device| (device.major, device.minor));
+                Object::File { path: name, inode: descriptor.inode, device }
+            }
         };
         let object = scribe.object(object);
         let (position, is_direct) = (descriptor.position, descriptor.is_direct);

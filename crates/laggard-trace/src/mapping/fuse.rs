@@ -6,6 +6,7 @@ use crate::hashing::WordMap;
 
 use super::calls::Call;
 use super::mapper::State;
+use super::net::Connection;
 use super::roles::Role;
 use crate::model::{Event, Flags, Layer, LinkRule, MetaOp, NO_OFFSET, Object, Op};
 use crate::tracepoints::Tracepoint;
@@ -21,12 +22,38 @@ const LEAST_TOLD: u64 = 4096;
 /// More open requests than this are taken for ends that were lost.
 const MOST_OPEN: usize = 1 << 17;
 
+/// Requests that are looked through for what a message is for, oldest first.
+const MOST_LOOKED_AT: usize = 256;
+
+/// A request that was not answered yet.
+#[derive(Debug)]
+struct Pending {
+    admit: Event,
+    /// The same with the daemon, once that has fetched it.
+    fetched: Option<Event>,
+    /// Its length, as the daemon gets it.
+    length: u64,
+    /// Connections to servers that a message for it went to.
+    sent_to: Vec<Connection>,
+}
+
+impl Pending {
+    /// Whether the bytes of a message tell that it is for this one.
+    fn is_told_by(&self, bytes: u64) -> bool {
+        self.is_large_write() && (self.admit.nbytes..self.admit.nbytes + MOST_ENVELOPE).contains(&bytes)
+    }
+
+    fn is_large_write(&self) -> bool {
+        self.admit.op == Op::Write && self.admit.nbytes >= LEAST_TOLD
+    }
+}
+
 /// Open requests of all connections.
 #[derive(Debug, Default)]
 pub(super) struct Fuse {
-    open: WordMap<(u32, u64), Event>,
-    /// Writes that were not yet seen to go to a server, oldest first.
-    unsent: VecDeque<(u32, u64)>,
+    open: WordMap<(u32, u64), Pending>,
+    /// The same, oldest first, with some that have ended.
+    order: VecDeque<(u32, u64)>,
 }
 
 /// What a request asks for, by the number of the protocol.
@@ -58,14 +85,38 @@ fn op(opcode: u32) -> Op {
 }
 
 impl Fuse {
-    /// The write whose bytes a client has sent, if one has about that size.
-    pub fn sent(&mut self, bytes: u64) -> Option<Event> {
-        let matches = |nbytes: u64| nbytes >= LEAST_TOLD && (nbytes..nbytes + MOST_ENVELOPE).contains(&bytes);
-        self.unsent.retain(|key| self.open.contains_key(key));
-        let at =
-            self.unsent.iter().position(|key| self.open.get(key).is_some_and(|open| matches(open.nbytes)))?;
-        let key = self.unsent.remove(at)?;
-        self.open.get(&key).copied()
+    /// What a message to a server is for: the oldest write of that size, else the oldest request that nothing was sent
+    /// for on this connection, else the oldest one that the daemon has.
+    pub fn sent(&mut self, to: Connection, bytes: u64) -> Option<Event> {
+        self.tidy();
+        let fits: [&dyn Fn(&Pending) -> bool; 4] = [
+            &|one| one.is_told_by(bytes) && !one.sent_to.contains(&to),
+            &|one| one.fetched.is_some() && !one.is_large_write() && !one.sent_to.contains(&to),
+            &|one| one.fetched.is_some() && one.sent_to.is_empty(),
+            &|one| one.fetched.is_some(),
+        ];
+        let key = fits.iter().find_map(|fits| self.first(fits))?;
+        let found = self.open.get_mut(&key)?;
+        if !found.is_large_write() || found.is_told_by(bytes) {
+            found.sent_to.push(to);
+        }
+        Some(found.fetched.unwrap_or(found.admit))
+    }
+
+    fn first(&self, fits: impl Fn(&Pending) -> bool) -> Option<(u32, u64)> {
+        let looked_at = self.order.iter().take(MOST_LOOKED_AT);
+        looked_at.copied().find(|key| self.open.get(key).is_some_and(&fits))
+    }
+
+    /// Drops what has ended: at the front always, everywhere where that is most of it.
+    fn tidy(&mut self) {
+        let Fuse { open, order } = self;
+        while order.front().is_some_and(|key| !open.contains_key(key)) {
+            order.pop_front();
+        }
+        if order.len() > 2 * open.len() + MOST_LOOKED_AT {
+            order.retain(|key| open.contains_key(key));
+        }
     }
 
     pub fn open_count(&self) -> u64 {
@@ -98,15 +149,25 @@ pub(super) fn send(
         state.scribe.counters.unmatched_begin += fuse.open.len() as u64;
         fuse.open.clear();
     }
-    if fuse.open.insert((connection, unique), admit).is_some() {
+    let pending = Pending { admit, fetched: None, length: u64::from(bytes), sent_to: Vec::new() };
+    if fuse.open.insert((connection, unique), pending).is_some() {
         state.scribe.counters.unmatched_begin += 1;
     }
-    if admit.op == Op::Write {
-        fuse.unsent.push_back((connection, unique));
-        if fuse.unsent.len() > MOST_OPEN {
-            fuse.unsent.pop_front();
-        }
-    }
+    fuse.order.push_back((connection, unique));
+    fuse.tidy();
+}
+
+/// The daemon has read a request from the kernel. Which one, its length and the order tell.
+pub(super) fn fetched(state: &mut State, point: &Tracepoint, result: i64) {
+    let Ok(length) = u64::try_from(result) else { return };
+    state.fuse.tidy();
+    let Some(key) = state.fuse.first(|one| one.fetched.is_none() && one.length == length) else { return };
+    let Some(pending) = state.fuse.open.get_mut(&key) else { return };
+    let asked = pending.admit;
+    let Some(task) = state.tasks.get(point.tid) else { return };
+    let (tgid, comm) = (task.process(point.tid), task.comm_id);
+    let draft = Event { layer: Layer::Pfsc, tgid, tid: point.tid, comm, fd: -1, ts_ns: point.ts_ns, ..asked };
+    pending.fetched = Some(state.scribe.admit(draft, Some((asked.req, LinkRule::Order))));
 }
 
 /// Takes object and offset from the system call that the request is for; the request of that call.
@@ -141,7 +202,7 @@ pub(super) fn end(state: &mut State, point: &Tracepoint, key: (u32, u64), bytes:
         let tgid = task.process(point.tid);
         state.descriptors.is_fuse_device(tgid, fd, &mut state.scribe);
     }
-    let Some(admit) = state.fuse.open.remove(&key) else {
+    let Some(Pending { admit, fetched, .. }) = state.fuse.open.remove(&key) else {
         state.scribe.counters.unmatched_end += 1;
         return;
     };
@@ -155,5 +216,8 @@ pub(super) fn end(state: &mut State, point: &Tracepoint, key: (u32, u64), bytes:
     {
         call.taken += done;
     }
-    state.scribe.end(&admit, point.ts_ns, done, error.min(0));
+    for ended in fetched.iter().chain([&admit]) {
+        super::net::finish(state, point.ts_ns, ended.req);
+        state.scribe.end(ended, point.ts_ns, done, error.min(0));
+    }
 }

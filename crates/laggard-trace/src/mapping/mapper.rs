@@ -5,6 +5,7 @@ use super::block::{self, Block};
 use super::calls;
 use super::descriptors::Descriptors;
 use super::fuse::{self, Fuse};
+use super::net::Net;
 use super::roles::Roles;
 use super::scribe::Scribe;
 use super::tasks::Tasks;
@@ -20,6 +21,7 @@ pub(super) struct State {
     pub aio: Aio,
     pub uring: Uring,
     pub fuse: Fuse,
+    pub net: Net,
     pub block: Block,
 }
 
@@ -45,6 +47,7 @@ impl Mapper {
             aio: Aio::default(),
             uring: Uring::default(),
             fuse: Fuse::default(),
+            net: Net::default(),
             block: Block::default(),
         };
         Mapper { state }
@@ -91,6 +94,7 @@ impl Mapper {
             + self.state.aio.open_count()
             + self.state.uring.open_count()
             + self.state.fuse.open_count()
+            + self.state.net.open_count()
             + self.state.block.open_count();
         self.state.scribe.counters.unmatched_begin += open;
         self.state.scribe.counters
@@ -115,6 +119,7 @@ fn map(state: &mut State, point: &Tracepoint) {
         Payload::UringSubmit { ring, request, opcode, .. } => {
             uring::submit(state, point, (*ring, *request), *opcode);
         }
+        Payload::UringFile { ring, request, fd } => uring::on_file(state, point, (*ring, *request), *fd),
         Payload::UringAsync { ring, request } => uring::hand_over(state, point, (*ring, *request)),
         Payload::UringComplete { ring, request, result, .. } => {
             uring::complete(state, point, (*ring, *request), *result);

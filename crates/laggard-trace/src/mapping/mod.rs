@@ -10,6 +10,7 @@ mod daemons;
 mod descriptors;
 mod fuse;
 mod mapper;
+mod net;
 mod roles;
 mod scribe;
 mod tasks;

@@ -3,6 +3,7 @@
 use crate::hashing::WordMap;
 
 use super::calls::Call;
+use super::net::Connection;
 use super::roles::{Role, Roles};
 use super::scribe::Scribe;
 use crate::model::{CommId, Event, RequestId};
@@ -22,6 +23,8 @@ pub(super) struct Task {
     pub serving: Option<Event>,
     /// Whether it was seen to answer what it serves: others' answers come from elsewhere.
     pub answers: bool,
+    /// The connection that it has just read from.
+    pub heard: Option<Connection>,
     /// The io_uring request that it is starting.
     pub starting: RequestId,
 }
@@ -30,6 +33,11 @@ impl Task {
     /// Its process; itself where that is not known.
     pub fn process(&self, tid: u32) -> u32 {
         self.tgid.unwrap_or(tid)
+    }
+
+    /// Whether it may talk to servers.
+    pub fn is_client(&self) -> bool {
+        matches!(self.role, Role::Client | Role::Daemon)
     }
 }
 

@@ -1,9 +1,9 @@
-//! io_uring, as its tracepoints tell it: neither offset nor size are in them.
+//! io_uring, as its tracepoints tell it: no offset is in them, and the size only at the end, in what was done.
 
 use crate::hashing::WordMap;
 
 use super::mapper::State;
-use crate::model::{Event, Kind, Layer, MetaOp, Op};
+use crate::model::{Event, Flags, Kind, Layer, MetaOp, Op};
 use crate::tracepoints::Tracepoint;
 
 /// Open requests by ring and request.
@@ -53,6 +53,18 @@ pub(super) fn submit(state: &mut State, point: &Tracepoint, key: (u64, u64), opc
     if let Some(task) = state.tasks.get(point.tid) {
         task.starting = admit.req;
     }
+}
+
+/// The file, told once more with the request's begin.
+pub(super) fn on_file(state: &mut State, point: &Tracepoint, key: (u64, u64), fd: i32) {
+    let Some(admit) = state.uring.open.get_mut(&key) else { return };
+    let opened = *state.descriptors.get(admit.tgid, fd, &mut state.scribe);
+    (admit.fd, admit.obj) = (fd, opened.object);
+    if opened.is_direct {
+        admit.flags |= Flags::DIRECT;
+    }
+    let admit = *admit;
+    state.scribe.step(&admit, Kind::Admit, point.ts_ns, Flags::NONE);
 }
 
 /// A worker of the kernel will do it.

@@ -18,6 +18,9 @@ pub enum Object {
         /// Its inode, where known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inode: Option<u64>,
+        /// The numbers of the device it is on, where known: the same path may be another file in another mount namespace.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        device: Option<(u32, u32)>,
     },
     /// A block device.
     Device {

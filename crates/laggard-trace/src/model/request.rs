@@ -1,6 +1,6 @@
 //! A request's way through one layer, put together from its events.
 
-use super::event::{CommId, Event, HostId, Kind, ObjectId, RequestId};
+use super::event::{CommId, Event, HostId, Kind, NO_OFFSET, ObjectId, RequestId};
 use super::flags::Flags;
 use super::layer::Layer;
 use super::link::LinkRule;
@@ -27,8 +27,10 @@ pub struct Request {
     pub fd: i32,
     /// In bytes; [`super::NO_OFFSET`] if not known.
     pub offset: i64,
-    /// Asked for.
+    /// Asked for; of vectors and io_uring, done, once it has ended.
     pub nbytes: u64,
+    /// Whether its end tells how many bytes it asked for.
+    pub is_sized_late: bool,
     /// Done, once it has ended.
     pub done: u64,
     /// When it crossed its boundaries, by [`Kind`].
@@ -59,6 +61,7 @@ impl Request {
             fd: event.fd,
             offset: event.offset,
             nbytes: event.nbytes,
+            is_sized_late: event.op.is_data() && event.nbytes == 0,
             done: 0,
             t: [None; 4],
             status: 0,
@@ -84,9 +87,21 @@ impl Request {
             (_, None) => Some(event.ts_ns),
         };
         self.flags |= event.flags.without(Flags::SYNTHETIC);
+        self.learn(event);
         if matches!(event.kind, Kind::Callback) {
             self.done = event.nbytes;
             self.status = event.status;
+            self.nbytes = if self.is_sized_late { self.done } else { self.nbytes };
+        }
+    }
+
+    /// Some sources tell what a request is on only after it has begun.
+    fn learn(&mut self, event: &Event) {
+        if self.obj == ObjectId::NONE {
+            (self.obj, self.fd) = (event.obj, event.fd);
+        }
+        if self.offset == NO_OFFSET {
+            self.offset = event.offset;
         }
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
         let Some(line) = parsed(line) else {
             if !line.trim_ascii().iter().all(|&byte| byte == b'.') {
                 let expected = "`Time: 1.5 EVENT: AIO_ISSUE OP: READ FD: 15 OFFSET: 0 NBYTES: 65536`";
-                intake.dropped(ReadError::content(place, expected, line));
+                intake.dropped(ReadError::quoting(place, expected, line));
             }
             continue;
         };

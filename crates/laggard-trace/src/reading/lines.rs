@@ -16,18 +16,33 @@ pub struct Lines<R> {
     end: usize,
     number: u64,
     is_at_end: bool,
+    is_whole: bool,
     error: Option<io::Error>,
 }
 
 impl<R: Read> Lines<R> {
     /// The lines of what is read `from` there.
     pub fn new(from: R) -> Lines<R> {
-        Lines { from, buffer: vec![0; PIECE], begin: 0, end: 0, number: 0, is_at_end: false, error: None }
+        Lines {
+            from,
+            buffer: vec![0; PIECE],
+            begin: 0,
+            end: 0,
+            number: 0,
+            is_at_end: false,
+            is_whole: true,
+            error: None,
+        }
     }
 
     /// The number of the line that was last given, from 1.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Whether the line that was last given had an end, and not only what comes before it.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// The next line, without its end. What could be read before an error is given first.
@@ -54,6 +69,7 @@ impl<R: Read> Lines<R> {
         let line = self.begin..self.end;
         self.begin = self.end;
         if !line.is_empty() {
+            self.is_whole = false;
             self.number += 1;
             return Ok(Some(without_return(&self.buffer[line])));
         }

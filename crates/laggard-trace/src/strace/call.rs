@@ -54,7 +54,7 @@ pub(super) fn effect(name: &[u8], args: &[u8]) -> Effect {
         b"openat2" => path = quoted(part(1)),
         _ => {}
     }
-    let target = if takes_descriptor(call) { annotation(part(0)) } else { None };
+    let target = if call.takes_descriptor() { annotation(part(0)) } else { None };
     let call = match call {
         S::Readv => S::Read,
         S::Writev => S::Write,
@@ -73,23 +73,6 @@ fn named(name: &[u8]) -> Option<Syscall> {
         b"getdents" => Some(Syscall::Getdents64),
         _ => Syscall::from_bytes(name),
     }
-}
-
-fn takes_descriptor(call: Syscall) -> bool {
-    use Syscall as S;
-    !matches!(
-        call,
-        S::Open
-            | S::Openat
-            | S::Openat2
-            | S::Creat
-            | S::Unlink
-            | S::Unlinkat
-            | S::Rename
-            | S::Renameat2
-            | S::Mkdir
-            | S::Statx
-    )
 }
 
 /// Arguments at the commas that are in no quotes and no brackets.

@@ -33,7 +33,7 @@ pub(crate) fn read(
             Err(error) => break Err(ReadError::Io { place, error }),
         };
         if let Err(expected) = reader.line(line) {
-            first_dropped.get_or_insert_with(|| ReadError::content(place, expected, line));
+            first_dropped.get_or_insert_with(|| ReadError::quoting(place, expected, line));
         }
         if let Err(error) = sink(&mut reader.records) {
             return (first_dropped, Err(error));

@@ -49,11 +49,25 @@ pub enum Syscall {
     Renameat2,
     Mkdir,
     Getdents64,
+    EpollWait,
+    EpollPwait,
+    Poll,
+    Ppoll,
 }
 
 impl Syscall {
+    /// Whether its first argument is a descriptor of what it is about.
+    pub fn takes_descriptor(self) -> bool {
+        use Syscall as S;
+        let is_by_name = matches!(self, S::Open | S::Openat | S::Openat2 | S::Creat | S::Statx | S::Mkdir);
+        let moves_name = matches!(self, S::Unlink | S::Unlinkat | S::Rename | S::Renameat2);
+        let is_of_many = matches!(self, S::Sync | S::IoSubmit | S::IoGetevents | S::IoUringEnter);
+        let waits = matches!(self, S::EpollWait | S::EpollPwait | S::Poll | S::Ppoll);
+        !(is_by_name || moves_name || is_of_many || waits)
+    }
+
     /// All of them with their names.
-    pub const ALL: [(Syscall, &'static str); 45] = [
+    pub const ALL: [(Syscall, &'static str); 49] = [
         (Syscall::Read, "read"),
         (Syscall::Pread64, "pread64"),
         (Syscall::Readv, "readv"),
@@ -99,6 +113,10 @@ impl Syscall {
         (Syscall::Renameat2, "renameat2"),
         (Syscall::Mkdir, "mkdir"),
         (Syscall::Getdents64, "getdents64"),
+        (Syscall::EpollWait, "epoll_wait"),
+        (Syscall::EpollPwait, "epoll_pwait"),
+        (Syscall::Poll, "poll"),
+        (Syscall::Ppoll, "ppoll"),
     ];
 
     /// The call with a name: what follows `sys_enter_` or `sys_exit_`.

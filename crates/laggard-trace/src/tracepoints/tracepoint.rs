@@ -1,6 +1,6 @@
 //! One record of the kernel.
 
-use super::block::{BlockFields, BlockStep};
+use super::block::{BlockFields, BlockStep, Device};
 use super::comm::Comm;
 use super::syscall::Syscall;
 use crate::model::Op;
@@ -96,6 +96,16 @@ pub enum Payload {
         /// `IORING_OP_*`.
         opcode: u8,
     },
+    /// `io_uring_file_get`: which descriptor a request is on; told right after the submission, but not of registered
+    /// files.
+    UringFile {
+        /// The ring.
+        ring: u64,
+        /// The request.
+        request: u64,
+        /// The descriptor.
+        fd: i32,
+    },
     /// `io_uring_queue_async_work`: a worker thread will do it.
     UringAsync {
         /// The ring.
@@ -146,6 +156,8 @@ pub struct Descriptor {
     pub target: Box<str>,
     /// The inode, where known.
     pub inode: Option<u64>,
+    /// The device that it is on, where known.
+    pub device: Option<Device>,
     /// Its position, where known.
     pub position: Option<u64>,
     /// Whether it was opened with `O_DIRECT`.

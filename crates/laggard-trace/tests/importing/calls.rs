@@ -1,6 +1,6 @@
 //! System calls, asynchronous I/O and io_uring.
 
-use laggard_trace::model::{Flags, Layer, LinkRule, Op};
+use laggard_trace::model::{Flags, Layer, LinkRule, NO_OFFSET, ObjectId, Op};
 
 use super::support::{ftrace, imported, micros, request, requests};
 
@@ -121,6 +121,30 @@ fn io_uring_requests_are_what_their_task_queues_bios_for() {
     assert_eq!(blk.iter().map(|bio| bio.parent).collect::<Vec<_>>(), [uring[0].id, uring[1].id]);
     assert_eq!((uring[0].op, uring[0].status, micros(&uring[0])[3]), (Op::Read, -5, Some(50)));
     assert_eq!((uring[1].op, uring[1].done), (Op::Write, 4096));
+}
+
+#[test]
+fn io_uring_tells_the_file_after_the_begin_and_the_size_in_the_end() {
+    let trace = ftrace(&[
+        "fio-7 5: sys_openat(dfd: 0xffffff9c, filename: 0x1 \"/data/x\", flags: 0x4000, mode: 0)",
+        "fio-7 6: sys_openat -> 0x4",
+        "fio-7 10: io_uring_submit_req: ring ab, req c1, user_data 0x1, opcode READ, flags 0x0, sq_thread 0",
+        "fio-7 11: io_uring_file_get: ring ab, req c1, user_data 0x1, fd 4",
+        "fio-7 12: io_uring_queue_async_work: ring ab, request c1, user_data 0x1, opcode READ, flags 0x0, \
+         normal queue, work ff",
+        "fio-7 20: io_uring_submit_req: ring ab, req c2, user_data 0x2, opcode READ, flags 0x0, sq_thread 0",
+        "fio-7 40: io_uring_complete: ring ab, req c1, user_data 0x1, result 65536, cflags 0x0",
+        "fio-7 50: io_uring_complete: ring ab, req c2, user_data 0x2, result 4096, cflags 0x0",
+    ]);
+    let uring = requests(&trace, Layer::Uring);
+    let named = trace.names.object(uring[0].obj).map(|object| object.label());
+    assert_eq!((named.as_deref(), uring[0].fd), (Some("/data/x"), 4));
+    assert!(uring[0].flags.has(Flags::DIRECT));
+    assert_eq!(micros(&uring[0]), [Some(10), Some(12), None, Some(40)]);
+    assert_eq!(uring.iter().map(|one| one.nbytes).collect::<Vec<_>>(), [65536, 4096]);
+    // What is not told stays unknown.
+    assert_eq!((uring[0].offset, uring[1].offset, uring[1].fd), (NO_OFFSET, NO_OFFSET, -1));
+    assert_eq!(uring[1].obj, ObjectId::NONE);
 }
 
 #[test]

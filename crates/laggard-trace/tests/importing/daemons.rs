@@ -86,3 +86,42 @@ fn a_client_sends_what_fuse_gave_it_and_a_server_answers() {
     // Neither daemon's calls pass for those of an application.
     assert_eq!(requests(&trace, Layer::Sys).len(), 2);
 }
+
+#[test]
+fn a_message_is_on_its_way_until_its_answer_was_read() {
+    let trace = ftrace(&[
+        // The device is known by what is answered through it.
+        "fio-7 1: fuse_request_send: connection 4 req 2 opcode 1 (FUSE_LOOKUP) len 44",
+        "glfs_epoll001-22(20) 2: sys_writev(fd: 7, vec: 0x1, vlen: 2)",
+        "glfs_epoll001-22(20) 3: fuse_request_end: connection 4 req 2 len 24 error 0",
+        "glfs_epoll001-22(20) 4: sys_writev -> 0x18",
+        "glfs_fuseproc-20(20) 9: sys_readv(fd: 7, vec: 0x1, vlen: 2)",
+        "fio-7 10: sys_pread64(fd: 5, buf: 0x1, count: 0x10000, pos: 0)",
+        "fio-7 11: fuse_request_send: connection 4 req 4 opcode 15 (FUSE_READ) len 80",
+        "glfs_fuseproc-20(20) 14: sys_readv -> 0x50",
+        "glfs_iotwr000-21(20) 15: sys_writev(fd: 9, vec: 0x1, vlen: 4)",
+        "glfs_iotwr000-21(20) 17: sys_writev -> 0x8c",
+        "glfs_epoll001-22(20) 30: sys_readv(fd: 9, vec: 0x1, vlen: 1)",
+        "glfs_epoll001-22(20) 31: sys_readv -> 0x4",
+        // The rest is still to come.
+        "glfs_epoll001-22(20) 32: sys_readv(fd: 9, vec: 0x1, vlen: 1)",
+        "glfs_epoll001-22(20) 33: sys_readv -> 0xfffffffffffffff5",
+        "glfs_epoll001-22(20) 34: sys_epoll_wait(epfd: 4, events: 0x1, maxevents: 1, timeout: 0xffffffff)",
+        "glfs_epoll001-22(20) 60: sys_readv(fd: 9, vec: 0x1, vlen: 1)",
+        "glfs_epoll001-22(20) 61: sys_readv -> 0x10080",
+        "glfs_epoll001-22(20) 62: sys_writev(fd: 7, vec: 0x1, vlen: 2)",
+        "glfs_epoll001-22(20) 63: fuse_request_end: connection 4 req 4 len 65552 error 0",
+        "glfs_epoll001-22(20) 64: sys_writev -> 0x10010",
+        "fio-7 65: sys_pread64 -> 0x10000",
+    ]);
+    let (fuse, pfsc) = (requests(&trace, Layer::Fuse), requests(&trace, Layer::Pfsc));
+    let net = requests(&trace, Layer::Net).into_iter().find(|net| net.fd == 9).unwrap();
+    assert_eq!((pfsc.len(), pfsc[0].parent, pfsc[0].op), (1, fuse[1].id, Op::Read));
+    assert_eq!(micros(&pfsc[0]), [Some(14), None, None, Some(63)]);
+    assert_eq!(micros(&net), [Some(15), Some(17), None, Some(62)]);
+    assert_eq!(net.done, 0x8c + 4 + 0x10080);
+    assert_eq!(
+        trace.edges.iter().map(|edge| (edge.parent, edge.child)).collect::<Vec<_>>(),
+        [(pfsc[0].id, net.id)]
+    );
+}

@@ -184,6 +184,38 @@ fn a_darshan_log_tells_segments_of_both_layers() {
 }
 
 #[test]
+fn a_rank_that_writes_for_others_is_linked_to_their_requests_by_bytes() {
+    let segment = |is_mpiio, rank, offset, length, begin_s, end_s| making::Segment {
+        is_mpiio,
+        file: 7,
+        rank,
+        is_write: true,
+        offset,
+        length,
+        begin_s,
+        end_s,
+    };
+    let log = making::darshan(
+        0,
+        &[
+            segment(true, 0, 0, 1000, 1.0, 2.0),
+            segment(true, 1, 1000, 1000, 1.0, 2.1),
+            // Long before, and of the same bytes.
+            segment(true, 2, 1000, 1000, 0.1, 0.2),
+            segment(false, 0, 0, 1500, 1.2, 1.4),
+            segment(false, 5, 1500, 500, 1.3, 1.5),
+        ],
+    );
+    let (trace, _) = imported(&[("job.darshan", log)]);
+    let (mpiio, sys) = (requests(&trace, Layer::Mpiio), requests(&trace, Layer::Sys));
+    let of = |rank: u32| mpiio.iter().find(|one| one.tgid == rank).unwrap().id;
+    assert_eq!((sys[0].parent, sys[0].link), (of(0), LinkRule::Nesting));
+    assert_eq!((sys[1].parent, sys[1].link), (of(1), LinkRule::Collective));
+    let edges: Vec<_> = trace.edges.iter().map(|edge| (edge.parent, edge.child, edge.bytes)).collect();
+    assert_eq!(edges, [(of(1), sys[0].id, 500)]);
+}
+
+#[test]
 fn a_darshan_log_that_was_cut_off_is_read_as_far_as_it_goes() {
     let whole = making::darshan_job(2);
     let (trace, outcomes) = imported(&[("job.darshan", whole[..whole.len() - 40].to_vec())]);
@@ -206,6 +238,23 @@ fn events_of_dftracer_are_read_with_the_names_of_their_files() {
     );
     assert_eq!(trace.names.object(sys[0].obj).unwrap().label(), "/mnt/f");
     assert_eq!(sys[1].op, Op::Meta(MetaOp::Getattr));
+}
+
+#[test]
+fn texts_of_recorder_tell_calls_within_calls_of_each_rank() {
+    let lines = "0.000010 0.000400 MPI_File_write_at 0 1 ( 7 0 0x7f 4096 MPI_BYTE 0x1 )\n\
+        0.000020 0.000300 pwrite 1 0 ( /scratch/f 0x7f 4096 8192 )\n\
+        0.000500 0.000600 MPI_Barrier 0 2 ( MPI_COMM_WORLD )\n\
+        0.000700 0.000800 fread 0 0 ( 0x7f 8 512 5 )\nnothing\n";
+    let (trace, outcomes) = imported(&[("job/_text/3.txt", lines.into())]);
+    assert_eq!((outcomes[0].format, outcomes[0].counters.dropped), (Format::RecorderText, 1));
+    let (mpiio, sys) = (request(&trace, Layer::Mpiio), requests(&trace, Layer::Sys));
+    assert_eq!((mpiio.op, mpiio.tgid, micros(&mpiio)[3]), (Op::Write, 3, Some(400)));
+    assert_eq!((sys[0].parent, sys[0].link), (mpiio.id, LinkRule::Thread));
+    assert_eq!((sys[0].offset, sys[0].nbytes), (8192, 4096));
+    assert_eq!(trace.names.object(sys[0].obj).unwrap().label(), "/scratch/f");
+    assert_eq!((sys[1].op, sys[1].nbytes, sys[1].parent.is_none()), (Op::Read, 4096, true));
+    assert_eq!(trace.names.object(sys[1].obj).unwrap().label(), "fd 5 of process 3");
 }
 
 #[test]

@@ -33,6 +33,8 @@ fn seeds() -> Vec<(&'static str, Format, Vec<u8>)> {
     let paper = "Time: 1.242744\tEVENT: AIO_ISSUE\tOP: READ\tFD: 15\tOFFSET: 712114176\tNBYTES: 65536\n\
         Time: 1.244758\tEVENT: AIO_COMPLT\tOP: READ\tFD: 15\tOFFSET: 712114176\tNBYTES: 65536\n";
     let pfw = "[\n{\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":2,\"ts\":100,\"dur\":20,\"ph\":\"X\",\"args\":{\"fname\":\"/f\",\"count\":512,\"ret\":512}}\n";
+    let recorder = "0.000010 0.000400 MPI_File_write_at 0 1 ( 7 0 0x7f 4096 MPI_BYTE 0x1 )\n\
+        0.000020 0.000300 pwrite 1 0 ( /f 0x7f 4096 8192 )\n";
     vec![
         ("trace_kernel/ftrace", Format::Ftrace, ftrace.into()),
         ("trace_kernel/blktrace", Format::Blktrace, making::blktrace(false)),
@@ -46,6 +48,7 @@ fn seeds() -> Vec<(&'static str, Format, Vec<u8>)> {
         ),
         ("trace_calls/paper", Format::Paper, paper.into()),
         ("trace_calls/pfw", Format::Pfw, pfw.into()),
+        ("trace_calls/recorder", Format::RecorderText, recorder.into()),
         ("trace_darshan/zlib", Format::Dxt, making::darshan_job(0)),
         ("trace_darshan/plain", Format::Dxt, making::darshan_job(2)),
     ]

@@ -44,6 +44,7 @@ pub fn ftrace(lines: &[&str]) -> Trace {
     for line in lines {
         let (task, rest) = line.split_once(' ').unwrap();
         let (time, event) = rest.split_once(": ").unwrap();
+        let task = task.replace('(', " ( ");
         let micros: u64 = time.parse().unwrap();
         text += &format!(" {task} [000] ..... {}.{:06}: {event}\n", micros / 1_000_000, micros % 1_000_000);
     }

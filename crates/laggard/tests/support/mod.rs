@@ -18,6 +18,14 @@ pub fn command(arguments: &[&str]) -> Command {
     command
 }
 
+/// A program in mount, network and process namespaces of its own, which end with it.
+pub fn apart() -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]);
+    command.args(["--propagation", "private"]);
+    command
+}
+
 /// Runs the program, which must succeed; what it prints.
 pub fn prints(arguments: &[&str]) -> String {
     let output = laggard(arguments);

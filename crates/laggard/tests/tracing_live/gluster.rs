@@ -28,18 +28,8 @@ read -r _ || true
 
 impl Gluster {
     pub fn start(folder: &Path) -> Gluster {
-        let mut command = Command::new("unshare");
-        let apart = [
-            "--mount",
-            "--net",
-            "--pid",
-            "--fork",
-            "--kill-child",
-            "--mount-proc",
-            "--propagation",
-            "private",
-        ];
-        command.args(apart).args(["sh", "-euc", SCRIPT, "sh"]).arg(folder);
+        let mut command = super::support::apart();
+        command.args(["sh", "-euc", SCRIPT, "sh"]).arg(folder);
         let log = std::fs::File::create(folder.join("log")).unwrap();
         let twin = log.try_clone().unwrap();
         let holder = command.stdin(Stdio::piped()).stdout(log).stderr(twin).spawn().unwrap();

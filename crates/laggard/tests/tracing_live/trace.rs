@@ -36,6 +36,11 @@ impl Trace {
         while let Some(record) = reader.next_record() {
             let Record::Event(event) = record else { continue };
             match event.kind {
+                // Once more: the object is known by now.
+                Kind::Admit if requests.contains_key(&event.req) => {
+                    let request: &mut Request = requests.get_mut(&event.req).unwrap();
+                    (request.object, request.fd) = (event.obj, event.fd);
+                }
                 Kind::Admit => {
                     let request = Request {
                         begin_ns: event.ts_ns,
@@ -54,6 +59,8 @@ impl Trace {
                 Kind::Callback => {
                     if let Some(request) = requests.get_mut(&event.req) {
                         request.end_ns = event.ts_ns;
+                        let is_unsized = request.nbytes == 0 && request.op.is_data();
+                        request.nbytes = if is_unsized { event.nbytes } else { request.nbytes };
                     }
                 }
                 _ => {}

@@ -197,7 +197,7 @@ pub fn errors(case: &Case) -> Option<Draft> {
         .max_by_key(|(_, _, times)| *times)
         .map_or(("", 0, 0), |(op, errno, times)| (op.as_str(), *errno, *times));
     let number = errors.failed + errors.requeued;
-    let share = number as f64 / layer.load.requests.max(1) as f64;
+    let share = errors.failed as f64 / layer.load.requests.max(1) as f64;
     let (what, cause) = if errors.failed > 0 {
         let what = format!("failed or went back to the queue, most of them {op} with error {errno}");
         (what, format!("errors of the medium or on the way to it ({times} x {op}, error {errno})"))
@@ -237,7 +237,7 @@ pub fn errors(case: &Case) -> Option<Draft> {
         gain: Gain {
             seconds: layer.load.busy_seconds * share,
             formula: format!(
-                "busy {} {:.2} s x share of failed requests",
+                "busy {} {:.2} s x share of failed requests; going back to the queue costs little by itself",
                 layer.layer, layer.load.busy_seconds
             ),
         },

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use laggard_trace::model::Layer;
 use laggard_trace::report::difference::{Change, Difference, Row, compare};
 
 use super::opening::{self, Whose};
@@ -53,10 +54,20 @@ impl Diff {
 
     fn print(&self, difference: &Difference) -> anyhow::Result<()> {
         let mut table = output::table(&["layer", "figure", "before", "after", ""], &[2, 3]);
-        for row in difference.rows.iter().filter(|row| self.every_figure || row.change != Change::Same) {
-            table.add_row(cells(row));
+        let [before, after] = [true, false].map(|is_before| only(difference, is_before));
+        for row in &difference.rows {
+            let is_in_both = !before.contains(&row.layer) && !after.contains(&row.layer);
+            if is_in_both && (self.every_figure || row.change != Change::Same) {
+                table.add_row(cells(row));
+            }
         }
         output::print(&table)?;
+        for (when, layers) in [("before", before), ("after", after)] {
+            if !layers.is_empty() {
+                let names: Vec<&str> = layers.iter().map(|layer| layer.name()).collect();
+                tell(format_args!("only {when}: {} (--json has their figures)", names.join(", ")));
+            }
+        }
         tell(format_args!(
             "{:.3} s before, {:.3} s after",
             difference.before_seconds, difference.after_seconds
@@ -68,6 +79,17 @@ impl Diff {
         }
         Ok(())
     }
+}
+
+/// Layers that only the first trace has, or only the second.
+fn only(difference: &Difference, is_before: bool) -> Vec<Layer> {
+    let side = |row: &Row| if is_before { row.after } else { row.before };
+    let mut layers: Vec<Layer> = difference.rows.iter().map(|row| row.layer).collect();
+    layers.dedup();
+    layers.retain(|layer| {
+        difference.rows.iter().filter(|row| row.layer == *layer).all(|row| side(row).is_none())
+    });
+    layers
 }
 
 fn cells(row: &Row) -> Vec<String> {

@@ -21,9 +21,10 @@ use crate::{output, progress};
 ///
 /// The format is told from the content: the text of the kernel's tracing files (also as trace-cmd and perf print it),
 /// blktrace's binary files and what blkparse prints, `strace -f -ttt -T -y`, Darshan logs with extended tracing, fio's
-/// logs of latencies and of I/O, `.pfw` of DFTracer. Several files become one trace: the processors of a blktrace, the
-/// jobs of a fio run. Compressed files (gzip, xz, zstd), tar archives and folders are read as they are. What cannot be
-/// understood is counted, and the rest goes on; a file that cannot be read to its end makes the exit status 2.
+/// logs of latencies and of I/O, `.pfw` of DFTracer, texts of Recorder. Several files become one trace: the processors
+/// of a blktrace, the jobs of a fio run. Compressed files (gzip, xz, zstd), tar archives and folders are read as they
+/// are. What cannot be understood is counted, and the rest goes on; a file that cannot be read to its end makes the exit
+/// status 2.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +40,8 @@ pub struct Import {
     /// The trace file.
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// The format, where it cannot be told: ftrace, blktrace, blkparse, strace, dxt, fio-lat, fio-iolog, paper, pfw.
+    /// The format, where it cannot be told: ftrace, blktrace, blkparse, strace, dxt, fio-lat, fio-iolog, paper, pfw,
+    /// recorder-text.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// The name of the host that was traced.

@@ -53,7 +53,10 @@ impl Whose {
 pub fn open(path: &Path) -> anyhow::Result<Reader<File>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     Reader::open(file).with_context(|| {
-        format!("{}: `laggard trace record` and `laggard trace import` make trace files", path.display())
+        format!(
+            "{}: `laggard trace record` makes trace files, and `laggard trace import` does of other tools' traces",
+            path.display()
+        )
     })
 }
 

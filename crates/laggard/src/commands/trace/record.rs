@@ -115,6 +115,9 @@ impl Record {
             Some(starter) => starter.start(rope).map(|()| None)?,
             None => Some(rope),
         };
+        if !self.quiet && self.command.is_empty() && self.duration.is_none() {
+            tell(format_args!("recording to {}; Ctrl-C ends it", self.out.display()));
+        }
         let begin = Instant::now();
         while !self.is_over(begin) && !bell.rings_within(EVERY) {
             recording.step().map_err(explained)?;

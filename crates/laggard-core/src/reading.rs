@@ -1,7 +1,6 @@
-//! Why something could not be read, and where.
+//! How readers of foreign files say what is wrong with one, and where. Whoever reads is in another crate.
 
 use std::fmt;
-use std::io;
 
 /// Where in a file something is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,30 +50,36 @@ pub enum ReadError {
         /// Where.
         place: Place,
         /// What it said.
-        error: io::Error,
+        error: std::io::Error,
     },
     /// What was read could not be put away.
     #[error("{0}")]
-    Sink(io::Error),
+    Sink(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl ReadError {
     /// Wrong content.
-    pub fn content(place: Place, expected: impl Into<String>, found: impl AsRef<[u8]>) -> ReadError {
-        ReadError::Content { place, expected: expected.into(), found: shortened(found.as_ref()) }
+    pub fn content(place: Place, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        ReadError::Content { place, expected: expected.into(), found: found.into() }
+    }
+
+    /// Wrong content, of which enough is shown to recognise it.
+    pub fn quoting(place: Place, expected: impl Into<String>, found: impl AsRef<[u8]>) -> Self {
+        ReadError::content(place, expected, shortened(found.as_ref()))
     }
 }
 
-impl From<io::Error> for ReadError {
-    fn from(error: io::Error) -> ReadError {
-        ReadError::Sink(error)
+/// Of what was read, that it could not be put away.
+impl From<std::io::Error> for ReadError {
+    fn from(error: std::io::Error) -> ReadError {
+        ReadError::Sink(error.into())
     }
 }
 
 /// Enough of a text to recognise it.
 fn shortened(text: &[u8]) -> String {
     const MOST: usize = 60;
-    let start = String::from_utf8_lossy(&text[..text.len().min(4 * MOST)]);
+    let start = String::from_utf8_lossy(text.get(..4 * MOST).unwrap_or(text));
     let short: String = start.chars().take(MOST).map(|c| if c.is_control() { '.' } else { c }).collect();
     if short.len() < text.len() { format!("{short:?}...") } else { format!("{short:?}") }
 }
