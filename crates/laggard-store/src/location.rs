@@ -148,7 +148,8 @@ fn list_folder(folder: &Path) -> io::Result<Vec<Listed>> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
-        match entry.metadata() {
+        // A dataset may be put together from links.
+        match std::fs::metadata(entry.path()) {
             Ok(metadata) if metadata.is_file() => all.push(Listed { name, bytes: metadata.len() }),
             // Removed since it was listed, or a folder.
             _ => {}

@@ -99,6 +99,18 @@ fn every_format_says_the_same() {
     insta::assert_snapshot!("metrics", prints(&["metrics"]));
 }
 
+#[test]
+fn a_dataset_may_be_put_together_from_links() {
+    let folder = small_dataset();
+    let (data, links) = (folder.path().join("data"), folder.path().join("links"));
+    std::fs::create_dir(&links).unwrap();
+    for entry in data.read_dir().unwrap().map(Result::unwrap) {
+        std::os::unix::fs::symlink(entry.path(), links.join(entry.file_name())).unwrap();
+    }
+    let shown = |dataset| prints(&["show", text(dataset), "await", "--format", "csv"]);
+    assert_eq!(shown(&data), shown(&links));
+}
+
 /// Sizes depend on versions of the libraries.
 fn without_sizes(tables: &str) -> String {
     tables
