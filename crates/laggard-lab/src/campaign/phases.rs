@@ -12,11 +12,13 @@ use super::cells::Cell;
 use super::logbook::Logbook;
 use super::player::{Player, Stage};
 use super::recording::Recorded;
+use super::recovery;
 use super::result::{CellResult, Word};
 use super::schedule::{self, CellSchedule};
 use super::snapshot::Snapshot;
 use super::stat::{Ledger, Phase, now_ns};
 use super::target::Target;
+use super::watch::{Stop, Watch};
 use crate::filesystems::Where;
 use crate::inject::{self, Deed, Session};
 use crate::machine::LabError;
@@ -29,6 +31,8 @@ pub enum Played {
     Whole(Box<CellResult>),
     /// Somebody wanted to stop.
     Interrupted,
+    /// A command of `safety.stop_if` failed: what it said.
+    Stopped(String),
 }
 
 /// A client looks whether it still works, this often and with so much patience.
@@ -38,30 +42,96 @@ const PROBE: &str = "laggard work rw --dir {mnt}/.laggard-probe --files 1 --size
 
 /// Plays a cell.
 pub fn play(stage: Stage, cell: &Cell, folder: &Path) -> Result<Played, LabError> {
+    let watch = Watch::begin(stage.config);
+    std::thread::scope(|scope| {
+        let is_over = || (stage.is_over)() || watch.is_stopped();
+        let watched = Stage { is_over: &is_over, ..stage };
+        let mut journal = preflight(watched, &watch, cell, folder)?;
+        scope.spawn(|| watch.keep());
+        let played = from_here_on(watched, &watch, cell, folder, &mut journal);
+        watch.end();
+        match played? {
+            Played::Interrupted if !(stage.is_over)() => Ok(stopped(&watch)),
+            played => Ok(played),
+        }
+    })
+}
+
+fn stopped(watch: &Watch) -> Played {
+    watch.why().map_or(Played::Interrupted, |why| Played::Stopped(why.to_string()))
+}
+
+/// The lines of a cell's own journal.
+struct CellJournal<'a> {
+    cell: &'a Cell,
+    lines: Ledger,
+    before: Snapshot,
+}
+
+impl CellJournal<'_> {
+    fn add(&mut self, phase: Phase, what: serde_json::Value) -> Result<(), LabError> {
+        self.lines.add(&json!({ "phase": phase, "at_ns": now_ns(), "cell": self.cell.name(), "what": what }))
+    }
+}
+
+/// Whether it can begin; what the machine is like is on disk before it does.
+fn preflight<'c>(
+    stage: Stage,
+    watch: &Watch,
+    cell: &'c Cell,
+    folder: &Path,
+) -> Result<CellJournal<'c>, LabError> {
     std::fs::create_dir_all(folder).map_err(LabError::at(folder))?;
-    let begin = Instant::now();
-    let mut journal = Ledger::open(&folder.join("cell.jsonl"))?;
-    let mut edge = |phase: Phase, what: serde_json::Value| {
-        journal.add(&json!({ "phase": phase, "at_ns": now_ns(), "cell": cell.name(), "what": what }))
-    };
-    edge(Phase::Preflight, json!("begin"))?;
+    let lines = Ledger::open(&folder.join("cell.jsonl"))?;
+    let mut journal = CellJournal { cell, lines, before: Snapshot::take() };
+    journal.add(Phase::Preflight, recovery::signature())?;
+    if let Some(why) = watch.look() {
+        return Err(LabError::Refused(why.to_string()));
+    }
     inject::refuse_orphans(Path::new(inject::FOLDER))?;
     refuse_labs(stage)?;
-    let before = Snapshot::take();
+    Target::check(stage.config, cell)?;
+    schedule::write(&folder.join("before.json"), &journal.before)?;
+    Ok(journal)
+}
+
+fn from_here_on(
+    stage: Stage,
+    watch: &Watch,
+    cell: &Cell,
+    folder: &Path,
+    journal: &mut CellJournal,
+) -> Result<Played, LabError> {
+    let begin = Instant::now();
     let mut result = CellResult::new(cell);
-    edge(Phase::Setup, json!("begin"))?;
-    let played = up_and_through(stage, cell, folder, &mut result, &mut edge);
-    edge(Phase::Teardown, json!("begin"))?;
+    let mut edge = |phase: Phase, what: serde_json::Value| journal.add(phase, what);
+    let played = edge(Phase::Setup, json!("begin"))
+        .and_then(|()| up_and_through(stage, cell, folder, &mut result, &mut edge));
+    let is_cut_short = (stage.is_over)() && !matches!(played, Ok(true));
+    let why = watch.why();
+    // A full disk must not keep a lab up: what cannot be written is told when all is down.
+    let noted = edge(Phase::Teardown, json!("begin"));
     let down = Target::down(stage.config);
     result.dirty.extend(down.err().map(|error| format!("the lab: {error}")));
-    result.dirty.extend(before.difference(&Snapshot::take()));
-    match played {
-        Ok(true) => {}
-        Ok(false) => return Ok(Played::Interrupted),
-        Err(error) => result.infra = Some(error.to_string()),
-    }
+    result.dirty.extend(journal.before.difference(&Snapshot::take()));
+    noted?;
+    let word = match (result.dirty.is_empty(), is_cut_short) {
+        (false, _) => "DIRTY",
+        (true, true) => "interrupted",
+        (true, false) => "CLEAN",
+    };
+    journal.add(Phase::Teardown, json!(word))?;
+    result.infra = match (played, why) {
+        (Ok(true), _) => None,
+        (_, Some(Stop::Time(longest))) => Some(Stop::Time(longest).to_string()),
+        _ if is_cut_short => {
+            result.dirty.iter().for_each(|left| (stage.tell)(&format!("left behind: {left}")));
+            return Ok(Played::Interrupted);
+        }
+        (Ok(false), _) => Some("it ended early".into()),
+        (Err(error), _) => Some(error.to_string()),
+    };
     result.took_s = begin.elapsed().as_secs_f64();
-    edge(Phase::Teardown, json!(if result.dirty.is_empty() { "CLEAN" } else { "DIRTY" }))?;
     schedule::write(&folder.join("result.json"), &result)?;
     Ok(Played::Whole(Box::new(result)))
 }
@@ -70,7 +140,8 @@ pub fn play(stage: Stage, cell: &Cell, folder: &Path) -> Result<Played, LabError
 fn refuse_labs(stage: Stage) -> Result<(), LabError> {
     match &stage.config.lab {
         Some(lab) if crate::manifest::folder(&lab.name).is_dir() => Err(LabError::Refused(format!(
-            "there is a lab {0} already, perhaps of a cell that was killed: run `laggard lab down {0}`",
+            "there is a lab {0} already, and not of a cell of this run that was killed: if one of another run was, \
+             `laggard campaign recover RUN` takes it down; `laggard lab down {0}` does in any case",
             lab.name
         ))),
         _ => Ok(()),
@@ -87,7 +158,7 @@ fn up_and_through(
     result: &mut CellResult,
     edge: Edge,
 ) -> Result<bool, LabError> {
-    let target = Target::up(stage.config, &|step| (stage.tell)(&format!("setup {step}")))?;
+    let target = Target::up(stage)?;
     let logbook = Logbook::open(&folder.join("logs"), &target)?;
     let player = Player::new(stage, cell, target, folder)?;
     let mut run = Run { player, logbook, result };
@@ -119,10 +190,11 @@ impl Run<'_, '_> {
         edge(Phase::Inject, json!("begin"))?;
         let (mut session, deed) = self.inject()?;
         let outcome = self.with_fault(recorded, edge);
-        edge(Phase::Heal, json!(self.player.daemons()))?;
-        self.heal(session.as_mut(), deed.as_ref())?;
+        // Healing does not wait for a disk that has room for a line.
+        let noted = edge(Phase::Heal, json!(self.player.daemons()));
+        let healed = self.heal(session.as_mut(), deed.as_ref());
         session.map_or(Ok(()), Session::close)?;
-        outcome?;
+        outcome.and(noted).and(healed)?;
         Ok(!(self.player.stage.is_over)())
     }
 

@@ -2,7 +2,8 @@
 //! In: a name. Out: an [`Adapter`]: how to start, create, mount, check and stop, as scripts of the shell.
 //! Always: a script runs inside one host, and fails with its first command that does.
 //!
-//! An adapter that is `like` another one says only what is different.
+//! An adapter that is `like` another one says only what is different. Besides those of this folder, any file that ends
+//! in `.toml` can be named by its path.
 //!
 //! Scripts find in their environment: `FIRST`, the address of the first server; `OTHERS`, those of the others;
 //! `SERVERS`, all of them; `COUNT`, how many; `REDUNDANCY`; `ADDRESS`, the host's own; `BRICK`, the folder of a
@@ -10,6 +11,7 @@
 //! such shall be set so that every server does the same work. And the adapter's own `vars`, which a campaign may set.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -29,6 +31,9 @@ pub struct Adapter {
     /// Whether a machine may do without it: nobody is asked to install what it needs, but those who name it.
     #[serde(default)]
     pub is_extra: bool,
+    /// Functions of the shell: a script that uses one of them has them all in front.
+    #[serde(default)]
+    pub functions: String,
     /// Programs that must be there.
     pub needs: Vec<Tool>,
     /// Folders of the machine that every host needs for itself.
@@ -71,6 +76,9 @@ pub struct Adapter {
     pub versions: Option<String>,
     /// Its own check.
     pub fsck: Option<FsckScripts>,
+    /// The file it was read from; none: it is one of ours.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// The check that a file system brings along.
@@ -93,6 +101,19 @@ pub struct FsckScripts {
     pub error_regex: Option<String>,
     /// In what it says, when one more failure would be too many.
     pub degraded_regex: Option<String>,
+    /// How far it can come, in order.
+    #[serde(default)]
+    pub stages: Vec<Stage>,
+}
+
+/// A stage of a check, and the lines of its own words that it is known by.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// What it is called.
+    pub name: String,
+    /// In what the check says, when it was there; `^` is the beginning of a line.
+    pub regex: String,
 }
 
 /// Where a script runs.
@@ -116,14 +137,42 @@ const FILES: [&str; 7] = [
 ];
 
 impl Adapter {
-    /// The adapter of that name.
+    /// The adapter of that name, or of the file of that path.
     pub fn named(name: &str) -> Result<Adapter, LabError> {
+        if name.ends_with(".toml") {
+            return Adapter::of_file(Path::new(name));
+        }
         let adapters = read()?;
         let names: Vec<String> = adapters.iter().map(|adapter| adapter.name.clone()).collect();
         let found = adapters.into_iter().find(|adapter| adapter.name == name);
         found.ok_or_else(|| {
             LabError::Input(format!("no file system is called {name:?}; there is {}", names.join(", ")))
         })
+    }
+
+    fn of_file(path: &Path) -> Result<Adapter, LabError> {
+        let wrong = |error: &dyn std::fmt::Display| LabError::Input(format!("{}: {error}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(LabError::at(path))?;
+        let own: toml::Table = toml::from_str(&text).map_err(|error| wrong(&error))?;
+        let whole = completed(own, &tables()?).map_err(|error| wrong(&error))?;
+        let adapter = adapter(whole).map_err(|error| wrong(&error))?;
+        let file = std::path::absolute(path).map_err(LabError::at(path))?;
+        Ok(Adapter { file: Some(file), ..adapter })
+    }
+
+    fn scripts_mut(&mut self) -> Vec<&mut String> {
+        let Adapter { start, create, mount, revive, health, stop, remount, repair, healed, versions, .. } =
+            self;
+        let optional = [remount, repair, healed, versions].into_iter().flatten();
+        let of_fsck = self.fsck.iter_mut().flat_map(|fsck| {
+            [Some(&mut fsck.run), fsck.status.as_mut(), fsck.stop.as_mut()].into_iter().flatten()
+        });
+        [start, create, mount, revive, health, stop].into_iter().chain(optional).chain(of_fsck).collect()
+    }
+
+    /// What it is found by again: its name, or its file.
+    pub fn handle(&self) -> String {
+        self.file.as_ref().map_or_else(|| self.name.clone(), |file| file.display().to_string())
     }
 
     /// Fails where a lab cannot run it.
@@ -143,13 +192,32 @@ pub fn all() -> Result<Vec<Adapter>, LabError> {
 }
 
 fn read() -> Result<Vec<Adapter>, LabError> {
+    tables()?.into_iter().map(|table| adapter(table).map_err(unreadable)).collect()
+}
+
+fn adapter(table: toml::Table) -> Result<Adapter, toml::de::Error> {
+    let mut adapter: Adapter = table.try_into()?;
+    let functions = adapter.functions.clone();
+    let names: Vec<&str> = functions.lines().filter_map(|line| Some(line.split_once("() {")?.0)).collect();
+    for script in adapter.scripts_mut() {
+        let uses = |name: &&str| {
+            script.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == *name)
+        };
+        if names.iter().any(uses) {
+            *script = format!("{functions}{script}");
+        }
+    }
+    Ok(adapter)
+}
+
+fn tables() -> Result<Vec<toml::Table>, LabError> {
     let mut tables: Vec<toml::Table> = vec![];
     for text in FILES {
         let own: toml::Table = toml::from_str(text).map_err(unreadable)?;
         let table = completed(own, &tables)?;
         tables.push(table);
     }
-    tables.into_iter().map(|table| table.try_into().map_err(unreadable)).collect()
+    Ok(tables)
 }
 
 /// What an adapter does not say itself it has from the one that it is `like`, of those before it.
@@ -198,6 +266,30 @@ mod tests {
     }
 
     #[test]
+    fn a_script_that_uses_a_function_has_it_and_others_do_not() {
+        let adapter = Adapter::named("moosefs").unwrap();
+        assert_eq!(adapter.start, adapter.revive);
+        assert!(adapter.start.contains("launch() {") && !adapter.mount.contains("launch"));
+    }
+
+    #[test]
+    fn a_file_may_be_an_adapter_of_its_own_and_mistakes_in_it_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        let named = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Adapter::named(path.to_str().unwrap()).map_err(|error| error.to_string())
+        };
+        let mine = named("name = 'mine'\nlike = 'gluster-dispersed'\nhealth = 'true'").unwrap();
+        assert_eq!((mine.health.as_str(), mine.handle()), ("true", path.display().to_string()));
+        assert_eq!(mine.mount, Adapter::named("gluster-dispersed").unwrap().mount);
+        let error = named("name = 'mine'\nlike = 'gluster-dispersed'\ncolour = 1").unwrap_err();
+        assert!(error.contains("mine.toml: ") && error.contains("unknown field `colour`"), "{error}");
+        let error = named("name = 'mine'").unwrap_err();
+        assert!(error.contains("mine.toml: missing field"), "{error}");
+    }
+
+    #[test]
     fn nobody_is_asked_to_install_an_extra() {
         assert!(Adapter::named("moosefs").unwrap().is_extra);
         let names: Vec<String> = all().unwrap().into_iter().map(|adapter| adapter.name).collect();
@@ -212,12 +304,7 @@ mod tests {
     }
 
     fn scripts(adapter: &Adapter) -> Vec<String> {
-        let Adapter { start, create, mount, revive, health, stop, .. } = adapter.clone();
-        let Adapter { remount, repair, healed, versions, fsck, .. } = adapter.clone();
-        let optional = [remount, repair, healed, versions].into_iter().flatten();
-        let of_fsck =
-            fsck.into_iter().flat_map(|fsck| [Some(fsck.run), fsck.status, fsck.stop].into_iter().flatten());
-        [start, create, mount, revive, health, stop].into_iter().chain(optional).chain(of_fsck).collect()
+        adapter.clone().scripts_mut().into_iter().map(|script| script.clone()).collect()
     }
 
     #[test]
@@ -253,8 +340,10 @@ mod tests {
     #[test]
     fn the_patterns_of_every_check_can_be_read() {
         for fsck in read().unwrap().into_iter().filter_map(|adapter| adapter.fsck) {
-            let FsckScripts { done_regex, repaired_regex, error_regex, degraded_regex, .. } = fsck;
-            for pattern in [done_regex, repaired_regex, error_regex, degraded_regex].into_iter().flatten() {
+            let FsckScripts { done_regex, repaired_regex, error_regex, degraded_regex, stages, .. } = fsck;
+            assert!(!stages.is_empty());
+            let patterns = [done_regex, repaired_regex, error_regex, degraded_regex].into_iter().flatten();
+            for pattern in patterns.chain(stages.into_iter().map(|stage| stage.regex)) {
                 assert!(regex::Regex::new(&pattern).is_ok(), "{pattern}");
             }
         }

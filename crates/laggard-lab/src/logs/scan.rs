@@ -210,6 +210,18 @@ impl<'c> Scan<'c> {
     }
 }
 
+/// The dates of the first and the last line that has one.
+pub fn period(bytes: &[u8], clock: &Clock) -> (Option<Timestamp>, Option<Timestamp>) {
+    let parser = Parser::of(bytes);
+    let first = bytes.split(|byte| *byte == b'\n').find_map(|line| parser.line(line, clock).time);
+    (first, dated_from_the_end(bytes, parser, clock))
+}
+
+/// The year of a time, for [`Clock`].
+pub fn year(time: Timestamp) -> i16 {
+    time.to_string().get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970)
+}
+
 /// The date of the last line that has one.
 fn dated_from_the_end(bytes: &[u8], parser: Parser, clock: &Clock) -> Option<Timestamp> {
     bytes.rsplit(|byte| *byte == b'\n').find_map(|line| parser.line(line, clock).time)

@@ -25,6 +25,10 @@ impl TryFrom<String> for Time {
 /// How long things may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
+    /// To build a lab.
+    pub setup: Duration,
+    /// A whole cell; then it is healed and given up.
+    pub cell: Duration,
     /// From the request to end to the kill.
     pub term_grace: Duration,
     /// From the kill until something counts as stuck.

@@ -37,6 +37,7 @@ fn changes(then: &Row, now: &Row) -> Vec<(String, String, String)> {
         ("verdict".into(), then.verdict.text(), now.verdict.text()),
         ("logs".into(), then.logs.text(), now.logs.text()),
         ("log classes".into(), then.classes.join(" "), now.classes.join(" ")),
+        ("files lost".into(), lost(then), lost(now)),
     ];
     for (name, counted) in &now.checks {
         let was = then.checks.get(name).unwrap_or(&none);
@@ -45,9 +46,16 @@ fn changes(then: &Row, now: &Row) -> Vec<(String, String, String)> {
     pairs.into_iter().filter(|(_, was, is)| was != is).collect()
 }
 
+/// In the worst repeat, and after it was healed.
+fn lost(row: &Row) -> String {
+    let (files, of) = row.files_lost;
+    if of == 0 { String::new() } else { format!("{files} of {of}, then {}", row.files_lost_after) }
+}
+
 /// The differences as a table.
 pub fn table(differences: &[Difference], before: &Report, after: &Report) -> Table {
-    let cell = |text: &str| TableCell { text: text.to_owned(), is_bad: false };
+    let dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+    let cell = |text: &str| TableCell { text: dash(text), is_bad: false };
     let rows = differences.iter().flat_map(|difference| {
         difference
             .changes

@@ -88,7 +88,8 @@ pub(super) fn heard(news: &News, verbose: bool) {
             let word = result.verdict().as_str();
             tell(format_args!("  {}: {word} in {:.0} s{why}{dirty}", result.cell.name(), result.took_s));
         }
-        News::Line(line) if verbose || line.starts_with("check.") => tell(format_args!("  {line}")),
+        News::Warning(line) => tell(format_args!("warning: {line}")),
+        News::Line(line) if verbose => tell(format_args!("  {line}")),
         News::Line(_) => {}
     }
 }
