@@ -192,8 +192,9 @@ fn a_check_that_hangs_is_told_and_the_cell_goes_on_and_nothing_is_left() {
 #[test]
 fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
     let patient = SMALL.replace("delay = \"2s\"", "delay = \"60s\"");
-    let Some(Ready { path, out, no_lab, .. }) = ready(&patient) else { return };
-    let arguments = ["campaign", "run", text(&path), "-o", text(&out), "--cell", "lost"];
+    let Some(ready) = ready(&patient) else { return };
+    let out = &ready.out;
+    let arguments = ["campaign", "run", text(&ready.path), "-o", text(out), "--cell", "lost"];
     let mut run = command(&arguments).stderr(std::process::Stdio::null()).spawn().unwrap();
     let journal = out.join("t-3/cell/lost/ONE/1/cell.jsonl");
     let begin = Instant::now();
@@ -204,7 +205,7 @@ fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
     let number = rustix::process::Pid::from_raw(run.id() as i32).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::INT).unwrap();
     assert_eq!(run.wait().unwrap().code(), Some(2));
-    assert!(!no_lab.is_up());
+    assert!(!ready.no_lab.is_up());
     let status = prints(&["inject", "status"]);
     assert!(!status.contains("dev-fail"), "{status}");
     assert!(!out.join("t-3/cell/lost/ONE/1/result.json").exists());

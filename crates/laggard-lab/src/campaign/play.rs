@@ -3,7 +3,7 @@
 //! it stopped.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use regex::Regex;
 use serde_json::json;
@@ -17,6 +17,7 @@ use super::result::{CellResult, Verdict};
 use super::schedule::{self, Schedule};
 use crate::machine::place::Place;
 use crate::machine::{LabError, needs};
+use crate::playing::{self, Sum};
 
 /// What shall be played.
 #[derive(Clone, Debug, Default)]
@@ -28,29 +29,7 @@ pub struct Wanted {
 }
 
 /// What is heard of a campaign.
-pub enum News<'a> {
-    /// A cell begins: its number, of how many, and how long all that are left will take, if that is known.
-    Begin(&'a Cell, usize, usize, Option<Duration>),
-    /// It is over.
-    End(&'a CellResult),
-    /// Something happens in it.
-    Line(&'a str),
-    /// Something that must be known.
-    Warning(&'a str),
-}
-
-/// What became of a campaign.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
-    /// Cells that were there.
-    pub before: usize,
-    /// Cells that were played now.
-    pub now: usize,
-    /// Cells of which nothing can be said, or that left something behind.
-    pub failed: usize,
-    /// Whether it ended early.
-    pub is_cut_short: bool,
-}
+pub type News<'a> = playing::News<'a, Cell, CellResult>;
 
 /// The folder of a run.
 pub fn folder(config: &Config) -> PathBuf {

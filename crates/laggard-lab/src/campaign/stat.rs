@@ -141,7 +141,7 @@ impl Ledger {
     /// A file to add lines to. A line that was cut short is ended, so that it spoils no other.
     pub fn open(path: &Path) -> Result<Ledger, LabError> {
         let opened = File::options().create(true).append(true).open(path).and_then(|mut file| {
-            if !std::fs::read(path)?.last().is_none_or(|last| *last == b'\n') {
+            if std::fs::read(path)?.last().is_some_and(|last| *last != b'\n') {
                 file.write_all(b"\n")?;
             }
             Ok(file)

@@ -91,21 +91,13 @@ pub fn run(
     command.stdin(Stdio::null()).stdout(open(&files.stdout)?).stderr(open(&files.stderr)?).process_group(0);
     let begin = Instant::now();
     let told = |error: std::io::Error| LabError::Program { command: name.clone(), told: error.to_string() };
-    let child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => {
-            pen.map(Pen::open);
-            return Err(told(error));
-        }
-    };
+    let child = command.spawn().map_err(told)?;
     let mut running = Running { child, pen, begin, life: Life::default(), moved: begin, looked: begin };
     let (status, is_interrupted) = running.watch(bounds, files, is_over);
     if let Some(status) = status {
-        running.pen.map(Pen::open);
         return Ok(ended(begin, Some(status), None, false));
     }
     let status = running.end(bounds, files, free);
-    running.pen.map(Pen::open);
     let hang = if status.is_some() { Hang::Killed } else { Hang::Stuck };
     Ok(ended(begin, status, (!is_interrupted).then_some(hang), is_interrupted))
 }
@@ -313,8 +305,9 @@ mod tests {
 
     #[test]
     fn what_has_left_the_group_is_ended_with_it_and_a_daemon_of_one_that_is_well_goes_on() {
-        let Some(pen) = Pen::make() else { return };
-        pen.open();
+        if Pen::make().is_none() {
+            return;
+        }
         let mark = format!("32{}", std::process::id());
         let (ended, _) = run_sh(&format!("setsid --fork sleep {mark}; sleep 60"), bounds(500, None));
         assert_eq!(ended.hang, Some(Hang::Killed));

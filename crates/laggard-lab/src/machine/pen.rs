@@ -9,7 +9,7 @@ use super::LabError;
 use super::place::wait_for;
 use super::processes;
 
-/// A control group of our own.
+/// A control group of our own. It goes when it is dropped.
 #[derive(Debug)]
 pub struct Pen {
     folder: PathBuf,
@@ -70,21 +70,6 @@ impl Pen {
         text.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
-    /// Removes it; whoever is still in it goes where this process is: a daemon that a program has started goes on.
-    pub fn open(self) {
-        let home = self.home().join("cgroup.procs");
-        // One that forks meanwhile is met in the next round; a group that stays is told by whoever compares.
-        for _ in 0..100 {
-            for member in self.members() {
-                let _ = std::fs::write(&home, member.to_string());
-            }
-            if std::fs::remove_dir(&self.folder).is_ok() || !self.folder.exists() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-    }
-
     /// Ends whoever is in it, and removes it.
     pub fn end(self) -> Result<(), LabError> {
         wait_for("what a step has left to end", 10, || {
@@ -99,5 +84,22 @@ impl Pen {
         let mark = if self.root.ends_with("freezer") { ":freezer:" } else { "0::" };
         let own = text.lines().find_map(|line| Some(line.split_once(mark)?.1.trim_start_matches('/')));
         self.root.join(own.unwrap_or_default())
+    }
+}
+
+/// Whoever is still in it goes where this process is: a daemon that a program has started goes on.
+impl Drop for Pen {
+    fn drop(&mut self) {
+        let home = self.home().join("cgroup.procs");
+        // One that forks meanwhile is met in the next round; a group that stays is told by whoever compares.
+        for _ in 0..100 {
+            for member in self.members() {
+                let _ = std::fs::write(&home, member.to_string());
+            }
+            if std::fs::remove_dir(&self.folder).is_ok() || !self.folder.exists() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
     }
 }

@@ -189,6 +189,17 @@ fn lab_file(
         return Err(wrong(format!("its file system is not that of target.adapter, {}", adapter.name)));
     }
     adapter.check_lab().map_err(|error| wrong(error.to_string()))?;
+    let servers = file.servers.count;
+    if servers < adapter.least_servers {
+        let (name, least) = (&adapter.name, adapter.least_servers);
+        return Err(wrong(format!("{name} needs at least {least} servers, there are {servers}")));
+    }
+    // As GlusterFS has it; others have no such number.
+    if adapter.create.contains("$REDUNDANCY") && file.redundancy * 2 >= servers {
+        let told =
+            format!("redundancy = {}: it must be less than half of the {servers} servers", file.redundancy);
+        return Err(wrong(told));
+    }
     file.filesystem = Some(adapter.handle());
     Ok(file)
 }

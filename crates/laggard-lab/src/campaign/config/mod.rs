@@ -199,6 +199,15 @@ mod tests {
         assert!(told.contains("fault.cut: no fault is called \"fire\""), "{told}");
         let told = wrong("timeout = \"30s\"", "timeout = \"soon\"");
         assert!(told.contains("line 18") && told.contains("soon"), "{told}");
+        let told = wrong("timeout = \"30s\"", "timeout = 30");
+        assert!(
+            told.contains("line 18") && told.contains("expected a length of time, like \"10s\""),
+            "{told}"
+        );
+        let told = wrong("redundancy = 1", "redundancy = 3");
+        assert!(told.ends_with("lab: redundancy = 3: it must be less than half of the 3 servers"), "{told}");
+        let told = wrong("servers = { count = 3", "servers = { count = 2");
+        assert!(told.ends_with("lab: gluster-dispersed needs at least 3 servers, there are 2"), "{told}");
         let told = wrong("adapter = \"gluster-dispersed\"", "adapter = \"zfs\"");
         assert!(told.contains("target.adapter: no file system is called \"zfs\""), "{told}");
         let told = wrong("ttl = \"5m\"", "ttl = \"5h\"");

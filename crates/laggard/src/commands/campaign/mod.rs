@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use laggard_lab::campaign::Config;
 use laggard_lab::campaign::plan::Plan;
 use laggard_lab::campaign::recovery::{self, Turn};
+use laggard_lab::campaign::report::Run;
 use laggard_lab::machine::LabError;
 
 use crate::failure::{Done, Lacking, Outcome, tell};
@@ -25,8 +26,8 @@ use crate::output;
 Examples:
   laggard campaign plan c.toml                    what would be done, and to whom (docs/campaign.md)
   laggard campaign run c.toml --cell control      play one cell
-  laggard campaign run c.toml --resume            play all that are left; a cell that was killed is cleaned up first
-  laggard campaign recover runs/c-42              only clean up after one that was killed
+  laggard campaign run c.toml --resume            play what is left; cleans up first
+  laggard campaign recover runs/c-42              clean up after one that was killed
   laggard campaign report runs/c-42 --html > c.html
   laggard campaign report runs/c-42 --diff runs/c-41
   laggard campaign replay runs/c-42/cell/a-DevFail/ONE/1
@@ -47,7 +48,7 @@ enum Command {
         json: bool,
     },
     /// Play the cells; goes on where it stopped with --resume.
-    Run(run::Run),
+    Run(run::RunCommand),
     /// Take away what a killed run has left: its fault, its lab, its programs. Nothing of anybody else.
     Recover {
         /// The folder of a run.
@@ -94,7 +95,7 @@ fn plan(file: &std::path::Path, json: bool) -> Outcome {
 }
 
 fn recover(run: &std::path::Path) -> Outcome {
-    let config = Config::read(&run.join("campaign.toml")).map_err(explained)?;
+    let config = Run::read(run).map_err(explained)?.config;
     let turn = Turn::take(run).map_err(explained)?;
     let recovered = recovery::recover(run, &config, &turn).map_err(explained)?;
     recovered.iter().for_each(|cell| tell(cell.told(run)));

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
@@ -15,7 +14,7 @@ use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
 #[derive(Args)]
-pub struct Run {
+pub struct RunCommand {
     /// The campaign file.
     file: PathBuf,
     /// Only cells whose names (FAULT/NODES/REPEAT) match this pattern.
@@ -38,7 +37,7 @@ pub struct Run {
     verbose: bool,
 }
 
-impl Run {
+impl RunCommand {
     pub fn run(self) -> Outcome {
         let mut config = Config::read(&self.file).map_err(explained)?;
         config.repeats = self.repeat.unwrap_or(config.repeats).max(1);
@@ -75,7 +74,7 @@ pub(super) fn listen() -> anyhow::Result<Arc<AtomicBool>> {
 pub(super) fn heard(news: &News, verbose: bool) {
     match news {
         News::Begin(cell, number, all, left) => {
-            let left = left.map_or_else(String::new, |left| format!(", {} left", minutes(left)));
+            let left = left.map_or_else(String::new, |left| format!(", {} left", output::minutes(left)));
             tell(format_args!("{number} of {all}: {}{left}", cell.name()));
         }
         News::End(result) => {
@@ -92,8 +91,4 @@ pub(super) fn heard(news: &News, verbose: bool) {
         News::Line(line) if verbose => tell(format_args!("  {line}")),
         News::Line(_) => {}
     }
-}
-
-fn minutes(time: Duration) -> String {
-    format!("{} min", time.as_secs().div_ceil(60))
 }
