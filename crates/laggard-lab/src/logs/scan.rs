@@ -69,6 +69,13 @@ impl<'c> Scan<'c> {
         Scan { is_fast: false, ..self }
     }
 
+    /// The fault came at that time: lines with a date are told by it, not by their phase. Some logs are late.
+    pub fn since(mut self, since: Option<Timestamp>) -> Scan<'c> {
+        self.since = since.or(self.since);
+        self.seen.since = self.since;
+        self
+    }
+
     /// Takes the next bytes; lines may lie across pieces.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         if !self.pending.is_empty() {

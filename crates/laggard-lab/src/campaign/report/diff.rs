@@ -62,9 +62,10 @@ pub fn table(differences: &[Difference], before: &Report, after: &Report) -> Tab
             .iter()
             .map(|(what, was, is)| [&difference.row, what, was, is].map(|text| cell(text)).to_vec())
     });
+    let same = if differences.is_empty() { " Nothing is different." } else { "" };
     Table {
         title: "What is different".into(),
-        note: format!("Then: {}. Now: {}.", super::markdown::scope(before), super::markdown::scope(after)),
+        note: format!("Then: {} Now: {}{same}", super::markdown::scope(before), super::markdown::scope(after)),
         headings: ["row", "column", "then", "now"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
     }

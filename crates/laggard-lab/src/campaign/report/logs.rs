@@ -44,7 +44,7 @@ impl LogFindings {
         let classifier = Classifier::naming(rules, clock, &names.known).map_err(wrong)?;
         let mut seen = vec![];
         for cell in run.cells.iter().filter(|cell| cell.infra.is_none()) {
-            read_cell(run, &cell.cell, &classifier, &mut seen);
+            read_cell(run, cell, &classifier, &mut seen);
         }
         let mut signs = logs::signs(&seen, &[]);
         for sign in &mut signs {
@@ -112,12 +112,17 @@ fn place_cell(cell: &Cell) -> logs::Cell {
 }
 
 fn truth(result: &CellResult) -> (logs::Cell, logs::Truth) {
-    let micros = result.injected_ns.and_then(|ns| i64::try_from(ns / 1000).ok());
-    let injected = micros.map(Timestamp::from_micros);
-    (place_cell(&result.cell), logs::Truth { faulted: result.cell.hurt.clone(), injected })
+    let truth = logs::Truth { faulted: result.cell.hurt.clone(), injected: injected(result) };
+    (place_cell(&result.cell), truth)
 }
 
-fn read_cell(run: &Run, cell: &Cell, classifier: &Classifier, seen: &mut Vec<Seen>) {
+fn injected(result: &CellResult) -> Option<Timestamp> {
+    let micros = result.injected_ns.and_then(|ns| i64::try_from(ns / 1000).ok());
+    micros.map(Timestamp::from_micros)
+}
+
+fn read_cell(run: &Run, result: &CellResult, classifier: &Classifier, seen: &mut Vec<Seen>) {
+    let cell = &result.cell;
     for phase in PHASES {
         let folder = play::cell_folder(&run.folder, cell).join("logs").join(phase.as_str());
         for node in names(&folder) {
@@ -131,7 +136,7 @@ fn read_cell(run: &Run, cell: &Cell, classifier: &Classifier, seen: &mut Vec<See
                 };
                 // One that is gone has nothing to tell.
                 let Ok(bytes) = std::fs::read(folder.join(&node).join(&file)) else { continue };
-                let mut scan = classifier.scan(place, Parser::of(&bytes));
+                let mut scan = classifier.scan(place, Parser::of(&bytes)).since(injected(result));
                 scan.feed(&bytes);
                 seen.push(scan.finish());
             }
