@@ -211,6 +211,19 @@ fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
     assert!(!out.join("t-3/cell/lost/ONE/1/result.json").exists());
 }
 
+#[test]
+fn every_example_can_be_planned() {
+    let folder = support::workspace().join("examples");
+    let names = support::files(&folder, "campaign.toml");
+    assert!(names.len() >= 3, "{names:?}");
+    for name in names {
+        assert!(
+            prints(&["campaign", "plan", text(&folder.join(&name))]).contains("What could be hurt"),
+            "{name}"
+        );
+    }
+}
+
 /// One disk of three is lost: with two copies of each chunk all can be read, and the check of MooseFS says that some have
 /// but one.
 #[test]

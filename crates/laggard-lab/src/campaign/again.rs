@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::cells::Cell;
 use super::config::Config;
-use super::phases::{self, Played};
+use super::frame::{self, Played};
 use super::play;
 use super::player::Stage;
 use super::recovery::{self, Turn};
@@ -100,7 +100,7 @@ pub fn shrink(past: &Past, stage: Stage) -> Result<Vec<String>, LabError> {
 }
 
 fn play_one(stage: Stage, cell: &Cell, folder: &Path) -> Result<Option<CellResult>, LabError> {
-    match phases::play(stage, cell, folder)? {
+    match frame::play(stage, cell, folder)? {
         Played::Whole(result) => Ok(Some(*result)),
         Played::Interrupted => Ok(None),
         Played::Stopped(why) => Err(LabError::Refused(why)),

@@ -4,12 +4,13 @@
 //! taken away by what it wrote down ([`recovery`]); a cell that is over is not played again.
 //!
 //! A campaign is a matrix of [`cells`]: sets of nodes by faults, some times over, and a control without a fault.
-//! [`play`] plays them, `phases.rs` is one cell.
+//! [`play`] plays them, `frame.rs` is one cell, `phases.rs` its parts.
 
 pub mod again;
 pub mod cells;
 mod checking;
 pub mod config;
+mod frame;
 mod healing;
 mod judge;
 mod kernels;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::cells::Cell;
 use super::config::{Config, StopOn};
-use super::phases::{self, Played};
+use super::frame::{self, Played};
 use super::player::Stage;
 use super::recovery::{self, Turn};
 use super::result::{CellResult, Verdict};
@@ -98,7 +98,7 @@ pub fn play_all(
         hear(News::Begin(cell, done.len() + number + 1, cells.len(), remaining));
         let folder = cell_folder(&run, cell);
         clear(&folder)?;
-        let result = match phases::play(stage, cell, &folder)? {
+        let result = match frame::play(stage, cell, &folder)? {
             Played::Whole(result) => result,
             Played::Interrupted => return Ok(Sum { is_cut_short: true, ..sum }),
             Played::Stopped(why) => {

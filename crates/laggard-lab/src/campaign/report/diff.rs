@@ -65,7 +65,11 @@ pub fn table(differences: &[Difference], before: &Report, after: &Report) -> Tab
     let same = if differences.is_empty() { " Nothing is different." } else { "" };
     Table {
         title: "What is different".into(),
-        note: format!("Then: {} Now: {}{same}", super::markdown::scope(before), super::markdown::scope(after)),
+        note: format!(
+            "Then: {} Now: {}{same}",
+            super::markdown::scope(before),
+            super::markdown::scope(after)
+        ),
         headings: ["row", "column", "then", "now"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
     }

@@ -51,6 +51,9 @@ impl ReportCommand {
 
 fn text(report: &Report, difference: Option<&Table>) -> anyhow::Result<()> {
     writeln!(output::stdout(), "{}\n", report.headline())?;
+    if let Some(difference) = difference {
+        writeln!(output::stdout(), "{}", difference.note)?;
+    }
     for table in difference.into_iter().chain(&report::tables(report)) {
         print(table)?;
     }
