@@ -1,5 +1,6 @@
 //! A control group of the kernel around one program: whatever it starts is found there, also what leaves its process
-//! group. Where the kernel lets nobody make one there is none, and the process group must do.
+//! group. It lies below the group of this process, whose limits it has. Where nobody may make one there is none, and the
+//! process group must do.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,13 +14,14 @@ use super::processes;
 #[derive(Debug)]
 pub struct Pen {
     folder: PathBuf,
-    root: &'static Path,
 }
 
 /// Where groups may be: of the second version, alone or beside the first; else of the first.
 pub const ROOTS: [&str; 3] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"];
 
 const PREFIX: &str = "laggard-step";
+/// How deep groups may lie: services of users of slices.
+const DEEPEST: u32 = 8;
 /// Goes in, then becomes the program.
 const ENTER: &str = "echo $$ > \"$0\"; exec \"$@\"";
 
@@ -29,22 +31,16 @@ impl Pen {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let root = ROOTS.into_iter().map(Path::new).find(|root| root.join("cgroup.procs").exists())?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = root.join(format!("{PREFIX}-{}-{number}", std::process::id()));
+        let folder = home(root).join(format!("{PREFIX}-{}-{number}", std::process::id()));
         std::fs::create_dir(&folder).ok()?;
-        Some(Pen { folder, root })
+        Some(Pen { folder })
     }
 
     /// Those that a process has left behind, by its number.
     pub fn left_by(process: u32) -> Vec<Pen> {
-        let prefix = format!("{PREFIX}-{process}-");
-        let of_root = |root: &'static str| {
-            let entries = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
-            let is_its = |path: &PathBuf| {
-                path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix))
-            };
-            entries.filter(is_its).map(|folder| Pen { folder, root: Path::new(root) }).collect::<Vec<_>>()
-        };
-        ROOTS.into_iter().flat_map(of_root).collect()
+        let mut found = vec![];
+        search(Path::new(ROOTS[0]), &format!("{PREFIX}-{process}-"), DEEPEST, &mut found);
+        found.into_iter().map(|folder| Pen { folder }).collect()
     }
 
     /// The same command, inside.
@@ -78,19 +74,32 @@ impl Pen {
             (!self.folder.exists()).then_some(())
         })
     }
+}
 
-    fn home(&self) -> PathBuf {
-        let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let mark = if self.root.ends_with("freezer") { ":freezer:" } else { "0::" };
-        let own = text.lines().find_map(|line| Some(line.split_once(mark)?.1.trim_start_matches('/')));
-        self.root.join(own.unwrap_or_default())
+/// The group of this process.
+fn home(root: &Path) -> PathBuf {
+    let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mark = if root.ends_with("freezer") { ":freezer:" } else { "0::" };
+    let own = text.lines().find_map(|line| Some(line.split_once(mark)?.1.trim_start_matches('/')));
+    root.join(own.unwrap_or_default())
+}
+
+/// All folders whose names begin so.
+fn search(folder: &Path, prefix: &str, depth: u32, found: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        match entry.file_name().to_string_lossy().starts_with(prefix) {
+            true => found.push(entry.path()),
+            false if depth > 0 => search(&entry.path(), prefix, depth - 1, found),
+            false => {}
+        }
     }
 }
 
-/// Whoever is still in it goes where this process is: a daemon that a program has started goes on.
+/// Whoever is still in it goes to the group around it: a daemon that a program has started goes on.
 impl Drop for Pen {
     fn drop(&mut self) {
-        let home = self.home().join("cgroup.procs");
+        let Some(home) = self.folder.parent().map(|home| home.join("cgroup.procs")) else { return };
         // One that forks meanwhile is met in the next round; a group that stays is told by whoever compares.
         for _ in 0..100 {
             for member in self.members() {

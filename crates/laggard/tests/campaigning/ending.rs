@@ -51,7 +51,7 @@ fn a_cell_and_a_lab_that_take_too_long_are_given_up_and_told() {
 #[test]
 fn an_interrupt_while_the_lab_is_built_is_no_failure_of_the_cell() {
     let Some(scene) = Scene::with(&[]) else { return };
-    let run = scene.controller_at("setup");
+    let run = scene.controller_at("setup").unwrap();
     signal(run.id(), Signal::INT);
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
