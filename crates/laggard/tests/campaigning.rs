@@ -212,6 +212,41 @@ fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
 }
 
 #[test]
+fn a_node_without_the_marker_is_refused_before_anything_is_done() {
+    // What another test has injected and not undone yet would be refused first.
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let (before, rest) = SMALL.split_once("[lab]").unwrap();
+    let (_, rest) = rest.split_once("[target]").unwrap();
+    let brick = folder.path().join("brick");
+    std::fs::create_dir(&brick).unwrap();
+    let node = |name: &str, role: &str| {
+        format!("[[node]]\nname = '{name}'\nrole = '{role}'\nexec = 'local'\nbrick = '{}'\n", text(&brick))
+    };
+    let nodes = format!("{}{}", node("s2", "storage"), node("c1", "client"));
+    let campaign =
+        format!("{before}[target]{rest}{nodes}[safety]\nrequire_marker = '.hurt-me'\nforbid = ['DEVICE']\n");
+    let out = folder.path().join("runs");
+    let run = |campaign: &str| {
+        let path = file(folder.path(), campaign);
+        let output = laggard(&["campaign", "run", text(&path), "-o", text(&out), "--cell", "lost"]);
+        assert_eq!(output.status.code(), Some(2));
+        std::fs::remove_dir_all(&out).unwrap();
+        errors(&output)
+    };
+    let told = run(&campaign.replace("DEVICE", "/dev/no-such"));
+    assert!(told.contains("refused: s2: the marker") && told.contains("brick/.hurt-me is missing"), "{told}");
+    std::fs::write(brick.join(".hurt-me"), "").unwrap();
+    let device =
+        std::process::Command::new("findmnt").args(["-no", "SOURCE", "--target", text(&brick)]).output();
+    let device = String::from_utf8(device.unwrap().stdout).unwrap().trim().to_owned();
+    if device.starts_with('/') {
+        let told = run(&campaign.replace("DEVICE", &device));
+        assert!(told.contains(&format!("is on {device}, which safety.forbid names")), "{told}");
+    }
+}
+
+#[test]
 fn every_example_can_be_planned() {
     let folder = support::workspace().join("examples");
     let names = support::files(&folder, "campaign.toml");

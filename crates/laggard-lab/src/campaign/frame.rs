@@ -76,14 +76,21 @@ fn preflight<'c>(
     let lines = Ledger::open(&folder.join("cell.jsonl"))?;
     let mut journal = CellJournal { cell, lines, before: Snapshot::take() };
     journal.add(Phase::Preflight, recovery::signature())?;
+    if let Err(error) = may_begin(stage, watch, cell) {
+        journal.add(Phase::Preflight, json!("refused"))?;
+        return Err(error);
+    }
+    schedule::write(&folder.join("before.json"), &journal.before)?;
+    Ok(journal)
+}
+
+fn may_begin(stage: Stage, watch: &Watch, cell: &Cell) -> Result<(), LabError> {
     if let Some(why) = watch.look() {
         return Err(LabError::Refused(why.to_string()));
     }
     inject::refuse_orphans(Path::new(inject::FOLDER))?;
     refuse_labs(stage)?;
-    Target::check(stage.config, cell)?;
-    schedule::write(&folder.join("before.json"), &journal.before)?;
-    Ok(journal)
+    Target::check(stage.config, cell)
 }
 
 fn from_here_on(

@@ -54,7 +54,7 @@ struct Edge {
 }
 
 /// How the last line of a cell says that nothing is left of it.
-const ENDS: [&str; 4] = ["CLEAN", "DIRTY", "interrupted", "recovered"];
+const ENDS: [&str; 5] = ["refused", "CLEAN", "DIRTY", "interrupted", "recovered"];
 /// A cell's parts that hold many files, and no cell.
 const NO_CELLS: [&str; 3] = ["logs", "steps", "recorded"];
 

@@ -55,7 +55,8 @@ fn an_interrupt_while_the_lab_is_built_is_no_failure_of_the_cell() {
     signal(run.id(), Signal::INT);
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
-    assert!(errors(&output).contains("--resume"), "{}", errors(&output));
+    let told = errors(&output);
+    assert!(told.contains("interrupted: healing") && told.contains("run it again with --resume"), "{told}");
     assert!(!scene.cell().join("result.json").exists());
     scene.is_as_before("interrupted");
 }

@@ -44,11 +44,11 @@ impl RunCommand {
         config.seed = self.seed.unwrap_or(config.seed);
         let out = self.out.clone().unwrap_or(config.out.clone());
         config.out = std::path::absolute(&out).with_context(|| out.display().to_string())?;
-        let is_over = listen()?;
+        let interrupt = Interrupt::listen()?;
         let wanted = Wanted { cells: self.cell.clone(), resume: self.resume };
         let verbose = self.verbose;
         let hear = |news: News| heard(&news, verbose);
-        let sum = play::play_all(&config, &wanted, &|| is_over.load(Ordering::Relaxed), &hear);
+        let sum = play::play_all(&config, &wanted, &|| interrupt.is_wanted(), &hear);
         let sum = sum.map_err(explained)?;
         let (now, folder) = (output::count(sum.now as u64, "cell"), play::folder(&config));
         tell(format_args!("{}: {now} played, {} were there", folder.display(), sum.before));
@@ -60,15 +60,34 @@ impl RunCommand {
     }
 }
 
-/// The first signal heals and ends in good order; a second one ends at once, and the guard heals.
-pub(super) fn listen() -> anyhow::Result<Arc<AtomicBool>> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    let is_over = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&is_over))?;
-        signal_hook::flag::register(signal, Arc::clone(&is_over))?;
+/// Whether somebody wants it to end. The first signal heals and ends in good order; a second one ends at once, and the
+/// guard heals.
+pub(super) struct Interrupt {
+    is_wanted: Arc<AtomicBool>,
+    is_told: AtomicBool,
+}
+
+impl Interrupt {
+    pub fn listen() -> anyhow::Result<Interrupt> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        let is_wanted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&is_wanted))?;
+            signal_hook::flag::register(signal, Arc::clone(&is_wanted))?;
+        }
+        Ok(Interrupt { is_wanted, is_told: AtomicBool::new(false) })
     }
-    Ok(is_over)
+
+    /// Says so, the first time: healing may take a while.
+    pub fn is_wanted(&self) -> bool {
+        let is_wanted = self.is_wanted.load(Ordering::Relaxed);
+        if is_wanted && !self.is_told.swap(true, Ordering::Relaxed) {
+            tell(
+                "interrupted: healing, and taking the lab down; once more ends at once, and --resume cleans up",
+            );
+        }
+        is_wanted
+    }
 }
 
 pub(super) fn heard(news: &News, verbose: bool) {
