@@ -102,8 +102,11 @@ pub fn shrink(past: &Past, stage: Stage) -> Result<Vec<String>, LabError> {
 fn play_one(stage: Stage, cell: &Cell, folder: &Path) -> Result<Option<CellResult>, LabError> {
     match frame::play(stage, cell, folder)? {
         Played::Whole(result) => Ok(Some(*result)),
-        Played::Interrupted => Ok(None),
-        Played::Stopped(why) => Err(LabError::Refused(why)),
+        Played::CutShort(None, left) if left.is_empty() => Ok(None),
+        Played::CutShort(why, left) => {
+            let all: Vec<String> = why.into_iter().chain(left).collect();
+            Err(LabError::Input(all.join("; ")))
+        }
     }
 }
 

@@ -25,10 +25,8 @@ use crate::machine::LabError;
 pub enum Played {
     /// It is over.
     Whole(Box<CellResult>),
-    /// Somebody wanted to stop.
-    Interrupted,
-    /// A command of `safety.stop_if` failed: what it said.
-    Stopped(String),
+    /// It ended early: why, unless somebody wanted it to; and what was left behind.
+    CutShort(Option<String>, Vec<String>),
 }
 
 /// Plays a cell.
@@ -41,15 +39,8 @@ pub fn play(stage: Stage, cell: &Cell, folder: &Path) -> Result<Played, LabError
         scope.spawn(|| watch.keep());
         let played = from_here_on(watched, &watch, cell, folder, &mut journal);
         watch.end();
-        match played? {
-            Played::Interrupted if !(stage.is_over)() => Ok(stopped(&watch)),
-            played => Ok(played),
-        }
+        played
     })
-}
-
-fn stopped(watch: &Watch) -> Played {
-    watch.why().map_or(Played::Interrupted, |why| Played::Stopped(why.to_string()))
 }
 
 /// The lines of a cell's own journal.
@@ -122,9 +113,8 @@ fn from_here_on(
     result.infra = match (played, why) {
         (Ok(true), _) => None,
         (_, Some(Stop::Time(longest))) => Some(Stop::Time(longest).to_string()),
-        _ if is_cut_short => {
-            result.dirty.iter().for_each(|left| (stage.tell)(&format!("left behind: {left}")));
-            return Ok(Played::Interrupted);
+        (_, why) if is_cut_short => {
+            return Ok(Played::CutShort(why.map(|why| why.to_string()), result.dirty));
         }
         (Ok(false), _) => Some("it ended early".into()),
         (Err(error), _) => Some(error.to_string()),

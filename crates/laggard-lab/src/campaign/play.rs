@@ -100,9 +100,11 @@ pub fn play_all(
         clear(&folder)?;
         let result = match frame::play(stage, cell, &folder)? {
             Played::Whole(result) => result,
-            Played::Interrupted => return Ok(Sum { is_cut_short: true, ..sum }),
-            Played::Stopped(why) => {
-                hear(News::Warning(&format!("{why}: healed, taken down, and no further")));
+            Played::CutShort(why, left) => {
+                if let Some(why) = why {
+                    hear(News::Warning(&format!("{why}: healed, taken down, and no further")));
+                }
+                left.iter().for_each(|left| hear(News::Warning(&format!("left behind: {left}"))));
                 return Ok(Sum { is_cut_short: true, ..sum });
             }
         };

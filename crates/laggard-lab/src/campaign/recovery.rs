@@ -100,7 +100,8 @@ fn recover_cell(folder: &Path, config: &Config, first: &Edge) -> Result<Recovere
         recovered.undo(&id, config.timeouts.heal)?;
     }
     let controller = first.what["controller"].as_u64().and_then(|number| u32::try_from(number).ok());
-    if let Some(controller) = controller {
+    // A number may be given again: what is of another campaign that is being played is left alone.
+    if let Some(controller) = controller.filter(|number| !is_playing(*number)) {
         for pen in Pen::left_by(controller) {
             pen.end()?;
             recovered.done.push("what a step had left was ended".into());
@@ -168,6 +169,12 @@ impl Recovered {
         }
         Ok(())
     }
+}
+
+/// Whether a process of that number plays a campaign now. Whoever played this one is gone, or would have the run's turn.
+fn is_playing(process: u32) -> bool {
+    let words = std::fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    process != std::process::id() && words.split('\0').any(|word| word == "campaign")
 }
 
 /// Whether a lab was made by that controller, after that time: its mark tells.

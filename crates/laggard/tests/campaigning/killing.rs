@@ -8,8 +8,8 @@ use rustix::process::Signal;
 use crate::plain::{Scene, guards, signal};
 use crate::support::{errors, laggard, text};
 
-/// Where a controller is killed: the part of the cell, and whether it has a guard then.
-const POINTS: [(&str, bool); 10] = [
+/// Where a controller is killed: the part of the cell, and whether it has a guard then. Healing is to undo, then to mend.
+const POINTS: [(&str, bool); 11] = [
     ("preflight", false),
     ("setup", false),
     ("age", false),
@@ -18,6 +18,7 @@ const POINTS: [(&str, bool); 10] = [
     ("observe", true),
     ("fsck", true),
     ("check", true),
+    ("undo", true),
     ("heal", true),
     ("teardown", false),
 ];

@@ -159,17 +159,21 @@ impl Scene {
         if GATED.contains(&part) {
             self.close(part);
         }
+        let _ = std::fs::remove_file(self.path("at-heal"));
         let mut run = self.run().stderr(Stdio::piped()).spawn().unwrap();
         let begin = Instant::now();
         let is_there = |run: &Child| match part {
             _ if GATED.contains(&part) => self.path(&format!("at-{part}")).exists(),
             // From when there is a guard on, until the fault is there and verified.
             "inject" => self.part(run.id()) == part && !guards(run.id()).is_empty(),
+            // Until the file system mends itself.
+            "undo" => self.part(run.id()) == "heal" && !self.path("at-heal").exists(),
             _ => self.part(run.id()) == part,
         };
         while !is_there(&run) {
             assert!(begin.elapsed() < Duration::from_secs(60), "not in {part} after a minute");
-            let is_past = place(&self.part(run.id())) > place(part);
+            let is_past =
+                place(&self.part(run.id())) > place(part) || part == "undo" && self.path("at-heal").exists();
             let is_over = run.try_wait().unwrap().is_some();
             if is_past && !is_over {
                 signal(run.id(), Signal::INT);
@@ -190,7 +194,8 @@ impl Scene {
         let once = |_| {
             let run = self.controller_at(part)?;
             signal(run.id(), Signal::STOP);
-            if self.part(run.id()) == part {
+            let is_still = self.part(run.id()) == if part == "undo" { "heal" } else { part };
+            if is_still {
                 return Some(run);
             }
             signal(run.id(), Signal::CONT);
@@ -219,7 +224,7 @@ impl Scene {
 fn place(part: &str) -> Option<usize> {
     const PARTS: [&str; 10] =
         ["preflight", "setup", "age", "init", "inject", "observe", "fsck", "check", "heal", "teardown"];
-    PARTS.iter().position(|other| *other == part)
+    PARTS.iter().position(|other| *other == part || part == "undo" && *other == "heal")
 }
 
 pub fn signal(process: u32, signal: Signal) {
