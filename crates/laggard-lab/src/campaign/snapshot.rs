@@ -46,7 +46,9 @@ impl Snapshot {
     /// What is different: what has come, and what has gone.
     pub fn difference(&self, later: &Snapshot) -> Vec<String> {
         let new = later.things.difference(&self.things).map(|thing| format!("+ {thing}"));
-        let gone = self.things.difference(&later.things).map(|thing| format!("- {thing}"));
+        // Control groups of others come and go, and no cell removes any but its own.
+        let is_told = |thing: &&String| !thing.starts_with("cgroup ");
+        let gone = self.things.difference(&later.things).filter(is_told).map(|thing| format!("- {thing}"));
         new.chain(gone).collect()
     }
 }
@@ -77,6 +79,7 @@ mod tests {
         let of = |things: &[&str]| Snapshot { things: things.iter().map(|t| (*t).to_owned()).collect() };
         assert_eq!(of(&["a", "b"]).difference(&of(&["b", "c"])), ["+ c", "- a"]);
         assert!(of(&["a"]).difference(&of(&["a"])).is_empty());
+        assert_eq!(of(&["cgroup a"]).difference(&of(&["cgroup b"])), ["+ cgroup b"]);
         assert!(Snapshot::take().things.iter().any(|thing| thing == "interface lo"));
     }
 }
