@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::rows::Row;
+use super::Report;
+use super::rows::{Counted, Row};
 use super::tables::{Table, TableCell};
-use super::{Report, rows};
 
 /// What is different in a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,19 +31,26 @@ pub fn diff(before: &Report, after: &Report) -> Vec<Difference> {
 }
 
 fn changes(then: &Row, now: &Row) -> Vec<(String, String, String)> {
-    let none = rows::Counted::default();
-    let mut pairs = vec![
-        ("fsck".to_owned(), then.fsck.text(), now.fsck.text()),
-        ("verdict".into(), then.verdict.text(), now.verdict.text()),
-        ("logs".into(), then.logs.text(), now.logs.text()),
-        ("log classes".into(), then.classes.join(" "), now.classes.join(" ")),
+    let played = |row: &Row| if row.repeats == 0 { "not played" } else { "played" };
+    if (then.repeats == 0) != (now.repeats == 0) {
+        return vec![("row".into(), played(then).into(), played(now).into())];
+    }
+    let none = Counted::default();
+    let mut counted = vec![
+        ("fsck", &then.fsck, &now.fsck),
+        ("verdict", &then.verdict, &now.verdict),
+        ("logs", &then.logs, &now.logs),
+    ];
+    for (name, is) in &now.checks {
+        counted.push((name, then.checks.get(name).unwrap_or(&none), is));
+    }
+    counted.retain(|(_, was, is)| !was.is_like(is));
+    let counted = counted.into_iter().map(|(name, was, is)| (name.to_owned(), was.text(), is.text()));
+    let texts = [
+        ("log classes".to_owned(), then.classes.join(" "), now.classes.join(" ")),
         ("files lost".into(), lost(then), lost(now)),
     ];
-    for (name, counted) in &now.checks {
-        let was = then.checks.get(name).unwrap_or(&none);
-        pairs.push((name.clone(), was.text(), counted.text()));
-    }
-    pairs.into_iter().filter(|(_, was, is)| was != is).collect()
+    counted.chain(texts.into_iter().filter(|(_, was, is)| was != is)).collect()
 }
 
 /// In the worst repeat, and after it was healed.
@@ -72,5 +79,19 @@ pub fn table(differences: &[Difference], before: &Report, after: &Report) -> Tab
         ),
         headings: ["row", "column", "then", "now"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_words_are_no_difference_however_often_they_were_said() {
+        let counted = |words: &[&str]| Counted::of(words.iter().map(|word| (*word).to_owned()));
+        assert!(counted(&["ok", "ok", "ok"]).is_like(&counted(&["ok"])));
+        assert!(counted(&["ok", "io-err", "ok", "io-err"]).is_like(&counted(&["ok", "io-err"])));
+        assert!(!counted(&["ok", "ok", "io-err"]).is_like(&counted(&["ok", "io-err"])));
+        assert!(!counted(&["ok"]).is_like(&counted(&[])));
     }
 }
