@@ -29,6 +29,8 @@ pub mod workloads;
 
 pub mod faults;
 
+pub mod playing;
+
 pub mod experiments;
 
 pub mod inject;

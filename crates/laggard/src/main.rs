@@ -70,6 +70,7 @@ enum Command {
     Trace(commands::trace::Trace),
     Work(commands::work::Work),
     Campaign(commands::campaign::Campaign),
+    Probe(commands::probe::Probe),
     #[command(hide = true)]
     Guard(commands::inject::Guard),
     #[command(hide = true)]
@@ -104,6 +105,7 @@ fn run(command: Command) -> Outcome {
         Command::Trace(trace) => trace.run(),
         Command::Work(work) => work.run(),
         Command::Campaign(campaign) => campaign.run(),
+        Command::Probe(probe) => probe.run(),
         Command::Manual(manual) => manual.run(),
     }
 }

@@ -66,3 +66,8 @@ pub fn count(number: u64, thing: &str) -> String {
 pub fn width() -> usize {
     terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| usize::from(width.0)).max(60)
 }
+
+/// A time that nobody needs to the second.
+pub fn minutes(time: std::time::Duration) -> String {
+    format!("{} min", time.as_secs().div_ceil(60))
+}

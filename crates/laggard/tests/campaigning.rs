@@ -2,6 +2,12 @@
 //! says what is missing where it is.
 #![allow(clippy::unwrap_used)]
 
+#[path = "campaigning/ending.rs"]
+mod ending;
+#[path = "campaigning/killing.rs"]
+mod killing;
+#[path = "campaigning/plain.rs"]
+mod plain;
 mod support;
 
 use std::path::{Path, PathBuf};
@@ -94,22 +100,43 @@ fn a_plan_warns_of_warm_caches_and_mistakes_are_told_with_their_line() {
     assert!(told.contains("c.toml: line 28: matrix.nodes.ONE: no node is called \"s7\""), "{told}");
 }
 
-/// Takes down what a killed run of the test, or this one, has left.
-struct NoLab;
+/// Takes down what a killed run of the test, or this one, has left of a lab of that name.
+struct NoLab(&'static str);
 
 impl NoLab {
-    fn is_up() -> bool {
-        Path::new("/run/laggard-lab/t-campaign").exists()
+    fn is_up(&self) -> bool {
+        Path::new("/run/laggard-lab").join(self.0).exists()
     }
 }
 
 impl Drop for NoLab {
     fn drop(&mut self) {
-        if NoLab::is_up() {
+        if self.is_up() {
             laggard(&["inject", "recover"]);
-            laggard(&["lab", "down", "t-campaign"]);
+            laggard(&["lab", "down", self.0]);
         }
     }
+}
+
+/// A campaign file, and where its runs go.
+struct Ready {
+    path: PathBuf,
+    out: PathBuf,
+    no_lab: NoLab,
+    folder: tempfile::TempDir,
+    _turn: std::fs::File,
+}
+
+/// Everything for a campaign on the lab `t-campaign`; none where there cannot be one.
+fn ready(campaign: &str) -> Option<Ready> {
+    let turn = turn();
+    if !can_be() {
+        return None;
+    }
+    drop(NoLab("t-campaign"));
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (file(folder.path(), campaign), folder.path().join("runs"));
+    Some(Ready { path, out, no_lab: NoLab("t-campaign"), folder, _turn: turn })
 }
 
 fn json(path: &Path) -> Value {
@@ -118,19 +145,11 @@ fn json(path: &Path) -> Value {
 
 #[test]
 fn a_check_that_hangs_is_told_and_the_cell_goes_on_and_nothing_is_left() {
-    let _turn = turn();
-    if !can_be() {
-        return;
-    }
-    drop(NoLab);
-    let _no_lab = NoLab;
-    let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), SMALL);
-    let out = folder.path().join("runs");
+    let Some(Ready { path, out, no_lab, folder, _turn }) = ready(SMALL) else { return };
     let run = ["campaign", "run", text(&path), "-o", text(&out), "--resume"];
     let output = laggard(&run);
     assert!(output.status.success(), "{}", errors(&output));
-    assert!(!NoLab::is_up());
+    assert!(!no_lab.is_up());
     let cell = |row: &str| out.join("t-3/cell").join(row).join("1");
     for row in ["control/none", "lost/ONE"] {
         let result = json(&cell(row).join("result.json"));
@@ -147,6 +166,10 @@ fn a_check_that_hangs_is_told_and_the_cell_goes_on_and_nothing_is_left() {
         std::fs::read_to_string(log).unwrap_or_default().matches("I/O error").count()
     };
     assert!(errors_of("init") == 0 && errors_of("observe") + errors_of("check") > 0);
+
+    let index = std::fs::read_to_string(cell("lost/ONE").join("logs/index.jsonl")).unwrap();
+    let piece: Value = serde_json::from_str(index.lines().next().unwrap()).unwrap();
+    assert!(piece["first_ts"].as_str().unwrap() <= piece["last_ts"].as_str().unwrap(), "{piece}");
 
     let again = laggard(&run);
     assert!(errors(&again).contains("0 cells played, 2 were there"), "{}", errors(&again));
@@ -168,16 +191,10 @@ fn a_check_that_hangs_is_told_and_the_cell_goes_on_and_nothing_is_left() {
 
 #[test]
 fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
-    let _turn = turn();
-    if !can_be() {
-        return;
-    }
-    drop(NoLab);
-    let _no_lab = NoLab;
-    let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), &SMALL.replace("delay = \"2s\"", "delay = \"60s\""));
-    let out = folder.path().join("runs");
-    let arguments = ["campaign", "run", text(&path), "-o", text(&out), "--cell", "lost"];
+    let patient = SMALL.replace("delay = \"2s\"", "delay = \"60s\"");
+    let Some(ready) = ready(&patient) else { return };
+    let out = &ready.out;
+    let arguments = ["campaign", "run", text(&ready.path), "-o", text(out), "--cell", "lost"];
     let mut run = command(&arguments).stderr(std::process::Stdio::null()).spawn().unwrap();
     let journal = out.join("t-3/cell/lost/ONE/1/cell.jsonl");
     let begin = Instant::now();
@@ -188,8 +205,88 @@ fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
     let number = rustix::process::Pid::from_raw(run.id() as i32).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::INT).unwrap();
     assert_eq!(run.wait().unwrap().code(), Some(2));
-    assert!(!NoLab::is_up());
+    assert!(!ready.no_lab.is_up());
     let status = prints(&["inject", "status"]);
     assert!(!status.contains("dev-fail"), "{status}");
     assert!(!out.join("t-3/cell/lost/ONE/1/result.json").exists());
+}
+
+#[test]
+fn a_node_without_the_marker_is_refused_before_anything_is_done() {
+    // What another test has injected and not undone yet would be refused first.
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let (before, rest) = SMALL.split_once("[lab]").unwrap();
+    let (_, rest) = rest.split_once("[target]").unwrap();
+    let brick = folder.path().join("brick");
+    std::fs::create_dir(&brick).unwrap();
+    let node = |name: &str, role: &str| {
+        format!("[[node]]\nname = '{name}'\nrole = '{role}'\nexec = 'local'\nbrick = '{}'\n", text(&brick))
+    };
+    let nodes = format!("{}{}", node("s2", "storage"), node("c1", "client"));
+    let campaign =
+        format!("{before}[target]{rest}{nodes}[safety]\nrequire_marker = '.hurt-me'\nforbid = ['DEVICE']\n");
+    let out = folder.path().join("runs");
+    let run = |campaign: &str| {
+        let path = file(folder.path(), campaign);
+        let output = laggard(&["campaign", "run", text(&path), "-o", text(&out), "--cell", "lost"]);
+        assert_eq!(output.status.code(), Some(2));
+        std::fs::remove_dir_all(&out).unwrap();
+        errors(&output)
+    };
+    let told = run(&campaign.replace("DEVICE", "/dev/no-such"));
+    assert!(told.contains("refused: s2: the marker") && told.contains("brick/.hurt-me is missing"), "{told}");
+    std::fs::write(brick.join(".hurt-me"), "").unwrap();
+    let device =
+        std::process::Command::new("findmnt").args(["-no", "SOURCE", "--target", text(&brick)]).output();
+    let device = String::from_utf8(device.unwrap().stdout).unwrap().trim().to_owned();
+    if device.starts_with('/') {
+        let told = run(&campaign.replace("DEVICE", &device));
+        assert!(told.contains(&format!("is on {device}, which safety.forbid names")), "{told}");
+    }
+}
+
+#[test]
+fn every_example_can_be_planned() {
+    let folder = support::workspace().join("examples");
+    let names = support::files(&folder, "campaign.toml");
+    assert!(names.len() >= 3, "{names:?}");
+    for name in names {
+        assert!(
+            prints(&["campaign", "plan", text(&folder.join(&name))]).contains("What could be hurt"),
+            "{name}"
+        );
+    }
+}
+
+/// One disk of three is lost: with two copies of each chunk all can be read, and the check of MooseFS says that some have
+/// but one.
+#[test]
+fn moosefs_survives_a_lost_disk_and_tells_that_copies_are_missing() {
+    let _turn = turn();
+    drop(NoLab("moosefs"));
+    let no_lab = NoLab("moosefs");
+    let (folder, example) =
+        (tempfile::tempdir().unwrap(), support::workspace().join("examples/moosefs-campaign.toml"));
+    let words = ["--repeat", "1", "--cell", "a-DevFail", "-o", text(folder.path())];
+    let output = laggard(&[&["campaign", "run", text(&example)], &words[..]].concat());
+    if output.status.code() == Some(3) {
+        return support::left_out(&errors(&output));
+    }
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(!no_lab.is_up());
+    let result = json(&folder.path().join("moosefs-8/cell/a-DevFail/ONE/1/result.json"));
+    assert_eq!(
+        (&result["fsck0"]["note"], &result["fsck"]["note"]),
+        (&Value::Null, &Value::from("degraded")),
+        "{result}"
+    );
+    for check in ["read", "write_sync"] {
+        assert_eq!(result["checks"][check]["outcome"], "ok", "{result}");
+    }
+    assert_eq!(
+        (&result["healed"]["outcome"], &result["dirty"]),
+        (&Value::from("ok"), &Value::Array(vec![])),
+        "{result}"
+    );
 }

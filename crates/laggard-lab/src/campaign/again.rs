@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::cells::Cell;
 use super::config::Config;
-use super::phases::{self, Played};
+use super::frame::{self, Played};
 use super::play;
 use super::player::Stage;
+use super::recovery::{self, Turn};
 use super::result::CellResult;
 use super::schedule::CellSchedule;
 use super::shrink::ddmin;
@@ -34,6 +35,8 @@ pub struct Past {
     pub schedule: CellSchedule,
     /// Where it lies.
     pub folder: PathBuf,
+    /// The folder of its run.
+    pub run: PathBuf,
 }
 
 impl Past {
@@ -46,14 +49,18 @@ impl Past {
         let lacks = || {
             LabError::Input(format!("{}: no campaign.toml above it: name a cell of a run", folder.display()))
         };
-        let mut config = Config::read(&above.ok_or_else(lacks)?)?;
+        let above = above.ok_or_else(lacks)?;
+        let mut config = Config::read(&above)?;
         config.seed = schedule.seed;
-        Ok(Past { config, schedule, folder })
+        let run = above.parent().unwrap_or(&folder).to_owned();
+        Ok(Past { config, schedule, run, folder })
     }
 }
 
 /// Plays a cell again, with the same choices. Time is not the same: what depends on it may come out otherwise.
 pub fn replay(past: &Past, stage: Stage) -> Result<Replayed, LabError> {
+    let turn = Turn::take(&past.run)?;
+    recovery::recover(&past.run, &past.config, &turn)?;
     let folder = fresh(&past.folder, "replay");
     let now = play_one(stage, &past.schedule.cell, &folder)?;
     let again = CellSchedule::read(&folder.join("schedule.json")).ok();
@@ -67,6 +74,8 @@ pub fn replay(past: &Past, stage: Stage) -> Result<Replayed, LabError> {
 
 /// The fewest of the hurt nodes with which the cell still has the same verdict; and every set that was tried.
 pub fn shrink(past: &Past, stage: Stage) -> Result<Vec<String>, LabError> {
+    let turn = Turn::take(&past.run)?;
+    recovery::recover(&past.run, &past.config, &turn)?;
     let then = play::read(&past.folder);
     let wanted = then.map(|result| result.verdict());
     let wanted = wanted.ok_or_else(|| LabError::Input("the cell is not over: play it first".into()))?;
@@ -91,9 +100,13 @@ pub fn shrink(past: &Past, stage: Stage) -> Result<Vec<String>, LabError> {
 }
 
 fn play_one(stage: Stage, cell: &Cell, folder: &Path) -> Result<Option<CellResult>, LabError> {
-    match phases::play(stage, cell, folder)? {
+    match frame::play(stage, cell, folder)? {
         Played::Whole(result) => Ok(Some(*result)),
-        Played::Interrupted => Ok(None),
+        Played::CutShort(None, left) if left.is_empty() => Ok(None),
+        Played::CutShort(why, left) => {
+            let all: Vec<String> = why.into_iter().chain(left).collect();
+            Err(LabError::Input(all.join("; ")))
+        }
     }
 }
 

@@ -12,6 +12,17 @@ use crate::work::outcome::Outcome;
 const DROP_CACHES: &str = "sync; echo 3 > /proc/sys/vm/drop_caches";
 const DROPPING: Duration = Duration::from_secs(60);
 
+/// Before what a check that goes on by itself says when it is over.
+pub const AT_LAST: &str = "==at-last==";
+
+/// The files with what a check has said, by its part and step.
+pub fn said_by_fsck(step: &str) -> [String; 3] {
+    ["out", "err", "status"].map(|ending| match ending {
+        "status" => format!("{step}-status.out"),
+        ending => format!("{step}.{ending}"),
+    })
+}
+
 impl Player<'_> {
     /// The file system's own check.
     pub fn fsck(&mut self, phase: Phase, name: &str) -> Result<Stat, LabError> {
@@ -51,9 +62,11 @@ impl Player<'_> {
         left: Duration,
     ) -> Result<Stat, LabError> {
         let done = scripts.done_regex.as_deref().unwrap_or("");
+        // On its way it says how far it is, and at last what it has come to.
         let loop_of = format!(
-            "while :; do said=$({{ {status}\n}} 2>&1) || :; \
-             if printf '%s\\n' \"$said\" | grep -Eq -- {}; then printf '%s\\n' \"$said\"; break; fi; sleep 1; done",
+            "last=; while :; do said=$({{ {status}\n}} 2>&1) || :; \
+             [ \"$said\" = \"$last\" ] || printf '%s\\n' \"$said\"; last=$said; \
+             if printf '%s\\n' \"$said\" | grep -Eq -- {}; then printf '%s\\n' {AT_LAST} \"$said\"; break; fi; sleep 1; done",
             crate::inject::quoted(done)
         );
         let name = format!("{}-status", step.name);

@@ -2,6 +2,7 @@
 
 use regex::Regex;
 
+use super::checking::AT_LAST;
 use crate::filesystems::FsckScripts;
 use crate::machine::LabError;
 use crate::machine::bounded::{Ended, Hang};
@@ -45,6 +46,8 @@ pub fn program(ended: &Ended, stdout: &str, stderr: &str) -> Judged {
 
 /// What the check of a file system came to, by what it says.
 pub fn fsck(scripts: &FsckScripts, ended: &Ended, said: &str) -> Result<Judged, LabError> {
+    // What it was on the way counts for nothing.
+    let said = said.rsplit_once(AT_LAST).map_or(said, |(_, last)| last);
     let judged = program(ended, "", said);
     let is_over = ended.hang.is_some() || ended.is_interrupted;
     let is_in = |pattern: &Option<String>| match pattern {
@@ -107,5 +110,7 @@ mod tests {
         let degraded = judge("moosefs", 0, "chunks with 1 copies: 7");
         assert_eq!(degraded, (Outcome::Normal, Some("degraded".into())));
         assert_eq!(judge("lustre", 0, "status: completed\nrepaired_dangling: 4").0, Outcome::Repaired);
+        let on_the_way = format!("status: partial\n{AT_LAST}\nstatus: completed");
+        assert_eq!(judge("lustre", 0, &on_the_way).0, Outcome::Normal);
     }
 }

@@ -7,11 +7,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use laggard_core::model::time::Timestamp;
 use serde::Serialize;
 
-use super::stat::{Ledger, Phase};
+use super::play::booted_us;
+use super::stat::{Ledger, Phase, now_ns};
 use super::target::Target;
 use crate::inject::{Node, quoted};
+use crate::logs::{self, Clock};
 use crate::machine::LabError;
 
 /// The logs of all nodes, as far as they have been taken.
@@ -19,6 +22,7 @@ use crate::machine::LabError;
 pub struct Logbook {
     folder: PathBuf,
     index: Ledger,
+    clock: Clock,
     ends: BTreeMap<String, Vec<LogFile>>,
     kernel: BTreeMap<String, String>,
 }
@@ -41,6 +45,9 @@ struct Piece {
     inode: u64,
     start_off: u64,
     end_off: u64,
+    /// Of the first and the last line that has a date.
+    first_ts: Option<Timestamp>,
+    last_ts: Option<Timestamp>,
     rotated: bool,
     error: Option<String>,
 }
@@ -49,15 +56,20 @@ const ASKING: Duration = Duration::from_secs(20);
 /// Of one log in one part of a cell.
 const MOST_BYTES: u64 = 64 << 20;
 /// What is asked of the kernel; its own clock does not step.
-const KERNEL: &str = "dmesg --time-format raw 2> /dev/null || dmesg 2> /dev/null || true";
+pub(super) const KERNEL: &str = "dmesg --time-format raw 2> /dev/null || dmesg 2> /dev/null || true";
 
 impl Logbook {
     /// Marks where all logs end now.
     pub fn open(folder: &Path, target: &Target) -> Result<Logbook, LabError> {
         std::fs::create_dir_all(folder).map_err(LabError::at(folder))?;
         let index = Ledger::open(&folder.join("index.jsonl"))?;
-        let mut book =
-            Logbook { folder: folder.to_owned(), index, ends: BTreeMap::new(), kernel: BTreeMap::new() };
+        let mut book = Logbook {
+            folder: folder.to_owned(),
+            index,
+            clock: clock(),
+            ends: BTreeMap::new(),
+            kernel: BTreeMap::new(),
+        };
         for node in &target.nodes {
             book.kernel.insert(node.name.clone(), last_line(&kernel(node)));
             if target.lab.is_none() {
@@ -103,7 +115,9 @@ impl Logbook {
         let taken = node.run(&script, ASKING).map(|ran| ran.stdout);
         let source = source(&file.path);
         let error = taken.as_ref().err().map(ToString::to_string);
-        self.append(phase, &node.name, &source, &taken.unwrap_or_default())?;
+        let bytes = taken.unwrap_or_default();
+        self.append(phase, &node.name, &source, &bytes)?;
+        let (first_ts, last_ts) = logs::period(&bytes, &self.clock);
         self.index.add(&Piece {
             phase,
             node: node.name.clone(),
@@ -112,6 +126,8 @@ impl Logbook {
             inode: file.inode,
             start_off: start,
             end_off: start + length,
+            first_ts,
+            last_ts,
             rotated,
             error,
         })
@@ -130,7 +146,25 @@ impl Logbook {
         if !text.is_empty() {
             self.kernel.insert(node.name.clone(), last_line(&text));
         }
-        if new.is_empty() { Ok(()) } else { self.append(phase, &node.name, "kmsg", new.as_bytes()) }
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.append(phase, &node.name, "kmsg", new.as_bytes())?;
+        let (first_ts, last_ts) = logs::period(new.as_bytes(), &self.clock);
+        // A ring in memory: it has neither a number nor places.
+        self.index.add(&Piece {
+            phase,
+            node: node.name.clone(),
+            source: "kmsg".into(),
+            path: "/dev/kmsg".into(),
+            inode: 0,
+            start_off: 0,
+            end_off: new.len() as u64,
+            first_ts,
+            last_ts,
+            rotated: false,
+            error: None,
+        })
     }
 
     fn append(&self, phase: Phase, node: &str, source: &str, bytes: &[u8]) -> Result<(), LabError> {
@@ -143,17 +177,24 @@ impl Logbook {
     }
 }
 
+/// What dates leave out: this year, and when this machine was started. Other kernels count from another time.
+fn clock() -> Clock {
+    let booted = booted_us().and_then(|micros| i64::try_from(micros).ok()).map(Timestamp::from_micros);
+    let micros = i64::try_from(now_ns() / 1000).unwrap_or_default();
+    Clock { year: logs::year(Timestamp::from_micros(micros)), booted }
+}
+
 fn kernel(node: &Node) -> String {
     let told = node.run(KERNEL, ASKING).map(|ran| ran.stdout).unwrap_or_default();
     String::from_utf8_lossy(&told).into_owned()
 }
 
-fn last_line(text: &str) -> String {
+pub(super) fn last_line(text: &str) -> String {
     text.lines().next_back().unwrap_or_default().to_owned()
 }
 
 /// The lines after a line; all, where that is gone.
-fn after<'t>(text: &'t str, last: &str) -> impl Iterator<Item = &'t str> {
+pub(super) fn after<'t>(text: &'t str, last: &str) -> impl Iterator<Item = &'t str> {
     let lines: Vec<&str> = text.lines().collect();
     let from = lines.iter().rposition(|line| *line == last && !last.is_empty()).map_or(0, |at| at + 1);
     lines.into_iter().skip(from)

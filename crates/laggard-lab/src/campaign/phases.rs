@@ -1,6 +1,4 @@
-//! One cell, from nothing to nothing: the parts in order.
-//! In: a [`Stage`], a [`Cell`] and an empty folder. Out: a [`CellResult`]. Always: whatever happens, the fault is taken
-//! away, the lab is taken down, and what is left behind is told.
+//! The parts of a cell, in order, from a system that comes up to one that is well again.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,80 +12,30 @@ use super::player::{Player, Stage};
 use super::recording::Recorded;
 use super::result::{CellResult, Word};
 use super::schedule::{self, CellSchedule};
-use super::snapshot::Snapshot;
-use super::stat::{Ledger, Phase, now_ns};
+use super::stat::{Phase, now_ns};
 use super::target::Target;
 use crate::filesystems::Where;
 use crate::inject::{self, Deed, Session};
 use crate::machine::LabError;
 use crate::work::outcome::Outcome;
 
-/// How a cell ended.
-#[derive(Debug)]
-pub enum Played {
-    /// It is over.
-    Whole(Box<CellResult>),
-    /// Somebody wanted to stop.
-    Interrupted,
-}
-
 /// A client looks whether it still works, this often and with so much patience.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 const PROBE_LONGEST: Duration = Duration::from_secs(5);
 const PROBE: &str = "laggard work rw --dir {mnt}/.laggard-probe --files 1 --size 4k";
 
-/// Plays a cell.
-pub fn play(stage: Stage, cell: &Cell, folder: &Path) -> Result<Played, LabError> {
-    std::fs::create_dir_all(folder).map_err(LabError::at(folder))?;
-    let begin = Instant::now();
-    let mut journal = Ledger::open(&folder.join("cell.jsonl"))?;
-    let mut edge = |phase: Phase, what: serde_json::Value| {
-        journal.add(&json!({ "phase": phase, "at_ns": now_ns(), "cell": cell.name(), "what": what }))
-    };
-    edge(Phase::Preflight, json!("begin"))?;
-    inject::refuse_orphans(Path::new(inject::FOLDER))?;
-    refuse_labs(stage)?;
-    let before = Snapshot::take();
-    let mut result = CellResult::new(cell);
-    edge(Phase::Setup, json!("begin"))?;
-    let played = up_and_through(stage, cell, folder, &mut result, &mut edge);
-    edge(Phase::Teardown, json!("begin"))?;
-    let down = Target::down(stage.config);
-    result.dirty.extend(down.err().map(|error| format!("the lab: {error}")));
-    result.dirty.extend(before.difference(&Snapshot::take()));
-    match played {
-        Ok(true) => {}
-        Ok(false) => return Ok(Played::Interrupted),
-        Err(error) => result.infra = Some(error.to_string()),
-    }
-    result.took_s = begin.elapsed().as_secs_f64();
-    edge(Phase::Teardown, json!(if result.dirty.is_empty() { "CLEAN" } else { "DIRTY" }))?;
-    schedule::write(&folder.join("result.json"), &result)?;
-    Ok(Played::Whole(Box::new(result)))
-}
-
-/// A lab of that name is somebody's, or of a cell that was killed.
-fn refuse_labs(stage: Stage) -> Result<(), LabError> {
-    match &stage.config.lab {
-        Some(lab) if crate::manifest::folder(&lab.name).is_dir() => Err(LabError::Refused(format!(
-            "there is a lab {0} already, perhaps of a cell that was killed: run `laggard lab down {0}`",
-            lab.name
-        ))),
-        _ => Ok(()),
-    }
-}
-
+/// Notes that a part begins.
 type Edge<'e> = &'e mut dyn FnMut(Phase, serde_json::Value) -> Result<(), LabError>;
 
 /// All but the first and the last part. Whether it got through.
-fn up_and_through(
+pub(super) fn up_and_through(
     stage: Stage,
     cell: &Cell,
     folder: &Path,
     result: &mut CellResult,
     edge: Edge,
 ) -> Result<bool, LabError> {
-    let target = Target::up(stage.config, &|step| (stage.tell)(&format!("setup {step}")))?;
+    let target = Target::up(stage)?;
     let logbook = Logbook::open(&folder.join("logs"), &target)?;
     let player = Player::new(stage, cell, target, folder)?;
     let mut run = Run { player, logbook, result };
@@ -119,10 +67,11 @@ impl Run<'_, '_> {
         edge(Phase::Inject, json!("begin"))?;
         let (mut session, deed) = self.inject()?;
         let outcome = self.with_fault(recorded, edge);
-        edge(Phase::Heal, json!(self.player.daemons()))?;
-        self.heal(session.as_mut(), deed.as_ref())?;
+        // Healing does not wait for a disk that has room for a line.
+        let noted = edge(Phase::Heal, json!(self.player.daemons()));
+        let healed = self.heal(session.as_mut(), deed.as_ref());
         session.map_or(Ok(()), Session::close)?;
-        outcome?;
+        outcome.and(noted).and(healed)?;
         Ok(!(self.player.stage.is_over)())
     }
 

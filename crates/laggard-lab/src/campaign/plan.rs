@@ -27,8 +27,8 @@ pub struct Plan {
     pub warnings: Vec<String>,
 }
 
-/// What it takes to build a lab, and to take it down.
-const LAB: Duration = Duration::from_secs(120);
+/// What it takes to take a lab down.
+const DOWN: Duration = Duration::from_secs(60);
 
 impl Plan {
     /// The plan of a campaign.
@@ -137,6 +137,13 @@ fn blast_radius(config: &Config, cells: &[Cell]) -> Vec<String> {
         let json = serde_json::to_string(&plan.model).unwrap_or_default();
         lines.push(format!("{id}: {json}, for {} s at the most", plan.ttl.as_secs()));
     }
+    for stop in &config.safety.stop_if {
+        lines.push(format!(
+            "all ends, healed, as soon as this fails, every {:.1} s: {}",
+            stop.every.as_secs_f64(),
+            stop.cmd
+        ));
+    }
     if config.checks.values().any(|check| check.drop_caches) {
         lines.push("the page caches of all nodes are dropped; of a lab they are the machine's".into());
     }
@@ -151,7 +158,9 @@ fn at_most(config: &Config) -> Duration {
     let workloads = config.age.as_ref().map_or(Duration::ZERO, |task| task.timeout) + config.init.timeout;
     let fsck = (config.fsck.timeout + grace) * 2 + config.fsck.delay;
     let recording = config.record.as_ref().map_or(Duration::ZERO, |record| record.lead);
-    LAB + workloads + fsck + checks * 2 + recording + times.heal + times.healthy * 2 + read
+    let steps = workloads + fsck + checks * 2 + recording + times.healthy;
+    // What is given up early is still healed.
+    (times.setup + steps).min(times.cell) + times.heal + times.healthy + read + DOWN
 }
 
 fn mean(config: &Config, cells: &[Cell]) -> Option<f64> {

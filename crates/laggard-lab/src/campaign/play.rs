@@ -3,19 +3,21 @@
 //! it stopped.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use regex::Regex;
 use serde_json::json;
 
 use super::cells::Cell;
 use super::config::{Config, StopOn};
-use super::phases::{self, Played};
+use super::frame::{self, Played};
 use super::player::Stage;
+use super::recovery::{self, Turn};
 use super::result::{CellResult, Verdict};
 use super::schedule::{self, Schedule};
 use crate::machine::place::Place;
 use crate::machine::{LabError, needs};
+use crate::playing::{self, Sum};
 
 /// What shall be played.
 #[derive(Clone, Debug, Default)]
@@ -27,27 +29,7 @@ pub struct Wanted {
 }
 
 /// What is heard of a campaign.
-pub enum News<'a> {
-    /// A cell begins: its number, of how many, and how long all that are left will take, if that is known.
-    Begin(&'a Cell, usize, usize, Option<Duration>),
-    /// It is over.
-    End(&'a CellResult),
-    /// Something to know.
-    Line(&'a str),
-}
-
-/// What became of a campaign.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
-    /// Cells that were there.
-    pub before: usize,
-    /// Cells that were played now.
-    pub now: usize,
-    /// Cells of which nothing can be said, or that left something behind.
-    pub failed: usize,
-    /// Whether it ended early.
-    pub is_cut_short: bool,
-}
+pub type News<'a> = playing::News<'a, Cell, CellResult>;
 
 /// The folder of a run.
 pub fn folder(config: &Config) -> PathBuf {
@@ -59,28 +41,50 @@ pub fn cell_folder(run: &Path, cell: &Cell) -> PathBuf {
     run.join("cell").join(cell.name())
 }
 
-/// The result of a cell that is over.
+/// The result of a cell that is over; none where it is not. One that is not whole is an error.
+pub fn read_result(folder: &Path) -> Result<Option<CellResult>, LabError> {
+    let path = folder.join("result.json");
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(LabError::at(&path))?,
+    };
+    serde_json::from_str(&text).map(Some).map_err(|error| {
+        LabError::Input(format!("{} is not whole ({error}): the cell counts as not played", path.display()))
+    })
+}
+
+/// The result of a cell that is over and whole.
 pub fn read(folder: &Path) -> Option<CellResult> {
-    let text = std::fs::read_to_string(folder.join("result.json")).ok()?;
-    serde_json::from_str(&text).ok()
+    read_result(folder).ok().flatten()
 }
 
 /// Plays what has not been played yet.
 pub fn play_all(
     config: &Config,
     wanted: &Wanted,
-    is_over: &dyn Fn() -> bool,
+    is_over: &(dyn Fn() -> bool + Sync),
     hear: &dyn Fn(News),
 ) -> Result<Sum, LabError> {
     let run = prepare(config, wanted)?;
+    let turn = Turn::take(&run)?;
+    write_down(config, &run)?;
+    for recovered in recovery::recover(&run, config, &turn)? {
+        hear(News::Warning(&recovered.told(&run)));
+    }
     let warm = config.warm_checks().join(", ");
     if !warm.is_empty() {
-        hear(News::Line(&warm_warning(&warm)));
+        hear(News::Warning(&warm_warning(&warm)));
     }
     let cells: Vec<Cell> =
         Schedule::of(config).cells.into_iter().filter(|cell| wanted.fits(&cell.name())).collect();
-    let (done, left): (Vec<&Cell>, Vec<&Cell>) =
-        cells.iter().partition(|cell| read(&cell_folder(&run, cell)).is_some());
+    let is_done = |cell: &&Cell| match read_result(&cell_folder(&run, cell)) {
+        Ok(result) => result.is_some(),
+        Err(error) => {
+            hear(News::Warning(&error.to_string()));
+            false
+        }
+    };
+    let (done, left): (Vec<&Cell>, Vec<&Cell>) = cells.iter().partition(is_done);
     let mut sum = Sum { before: done.len(), ..Sum::default() };
     if let (Some(_), false) = (&config.lab, left.is_empty()) {
         // No cell can be better than the machine.
@@ -94,17 +98,22 @@ pub fn play_all(
         hear(News::Begin(cell, done.len() + number + 1, cells.len(), remaining));
         let folder = cell_folder(&run, cell);
         clear(&folder)?;
-        let Played::Whole(result) = phases::play(stage, cell, &folder)? else {
-            sum.is_cut_short = true;
-            return Ok(sum);
+        let result = match frame::play(stage, cell, &folder)? {
+            Played::Whole(result) => result,
+            Played::CutShort(why, left) => {
+                if let Some(why) = why {
+                    hear(News::Warning(&format!("{why}: healed, taken down, and no further")));
+                }
+                left.iter().for_each(|left| hear(News::Warning(&format!("left behind: {left}"))));
+                return Ok(Sum { is_cut_short: true, ..sum });
+            }
         };
         sum.now += 1;
         hear(News::End(&result));
         let verdict = result.verdict();
         sum.failed += usize::from(matches!(verdict, Verdict::InfraFail | Verdict::Dirty));
         if is_enough(config.stop_on, verdict) {
-            sum.is_cut_short = true;
-            return Ok(sum);
+            return Ok(Sum { is_cut_short: true, ..sum });
         }
     }
     Ok(sum)
@@ -143,8 +152,7 @@ fn prepare(config: &Config, wanted: &Wanted) -> Result<PathBuf, LabError> {
     }
     let path = run.join("campaign.toml");
     match std::fs::read_to_string(&path) {
-        Ok(text) if !wanted.resume => {
-            let _ = text;
+        Ok(_) if !wanted.resume => {
             return Err(LabError::Input(format!(
                 "{} is there already: --resume goes on with it, another seed or `out` makes another",
                 run.display()
@@ -159,12 +167,20 @@ fn prepare(config: &Config, wanted: &Wanted) -> Result<PathBuf, LabError> {
         Ok(_) => {}
         Err(_) => {
             std::fs::create_dir_all(&run).map_err(LabError::at(&run))?;
+            for (name, text) in &config.files {
+                let path = run.join(name);
+                std::fs::write(&path, text).map_err(LabError::at(&path))?;
+            }
             std::fs::write(&path, &config.text).map_err(LabError::at(&path))?;
         }
     }
-    schedule::write(&run.join("schedule.json"), &Schedule::of(config))?;
-    schedule::write(&run.join("fingerprint.json"), &fingerprint(config))?;
     Ok(run)
+}
+
+/// What was decided, and on what kind of machine.
+fn write_down(config: &Config, run: &Path) -> Result<(), LabError> {
+    schedule::write(&run.join("schedule.json"), &Schedule::of(config))?;
+    schedule::write(&run.join("fingerprint.json"), &fingerprint(config))
 }
 
 fn fingerprint(config: &Config) -> serde_json::Value {
@@ -180,7 +196,7 @@ fn fingerprint(config: &Config) -> serde_json::Value {
 }
 
 /// When the machine was started, for messages of the kernel that count from then.
-fn booted_us() -> Option<u64> {
+pub(super) fn booted_us() -> Option<u64> {
     // Not from /proc/stat, which has whole seconds.
     let text = std::fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = text.split_whitespace().next()?.parse().ok()?;

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::cells::Cell;
 use super::config::{Config, Task};
 use super::judge::{self, Judged};
+use super::kernels::Kernels;
 use super::stat::{Ledger, Phase, Stat, now_ns, said, tail};
 use super::target::Target;
 use crate::filesystems::FsckScripts;
@@ -24,7 +25,7 @@ pub struct Stage<'a> {
     /// The campaign.
     pub config: &'a Config,
     /// Whether to stop.
-    pub is_over: &'a dyn Fn() -> bool,
+    pub is_over: &'a (dyn Fn() -> bool + Sync),
     /// Hears what is going on.
     pub tell: &'a dyn Fn(&str),
 }
@@ -36,7 +37,7 @@ pub struct Player<'a> {
     pub target: Target<'a>,
     pub folder: &'a Path,
     stats: Ledger,
-    boots: BTreeMap<String, String>,
+    kernels: Kernels,
 }
 
 /// What a step is, but for its command.
@@ -70,8 +71,8 @@ impl<'a> Player<'a> {
         let steps = folder.join("steps");
         std::fs::create_dir_all(&steps).map_err(LabError::at(&steps))?;
         let stats = Ledger::open(&folder.join("stat.jsonl"))?;
-        let boots = boot_ids(&target);
-        Ok(Player { stage, cell, target, folder, stats, boots })
+        let kernels = Kernels::of(&target);
+        Ok(Player { stage, cell, target, folder, stats, kernels })
     }
 
     /// A command of the campaign file.
@@ -128,11 +129,9 @@ impl<'a> Player<'a> {
             Some(scripts) => judge::fsck(scripts, &ended, &format!("{out}\n{err}"))?,
             None => judge::program(&ended, &out, &err),
         };
-        let boots = boot_ids(&self.target);
-        let is_other = |(node, id): (&String, &String)| self.boots.get(node).is_some_and(|known| known != id);
-        let is_booted = boots.iter().any(is_other);
-        self.boots.extend(boots);
-        let judged = if is_booted { Judged { outcome: Some(Outcome::Reboot), ..judged } } else { judged };
+        // A probe looks every second, and whatever it met is met by the next step.
+        let fallen = if step.is_probe { None } else { self.kernels.look(&self.target) };
+        let judged = Judged { outcome: fallen.or(judged.outcome), ..judged };
         let stat = self.stat(step, argv, start_ns, &ended, judged, (out, err));
         self.stats.add(&stat)?;
         (self.stage.tell)(&format!(
@@ -173,7 +172,7 @@ impl<'a> Player<'a> {
             tally: judged.verdict.map(|verdict| verdict.tally),
             stdout_tail: tail(&said.0),
             stderr_tail: tail(&said.1),
-            boot_ids: self.boots.clone(),
+            boot_ids: self.kernels.boots.clone(),
         }
     }
 
@@ -206,7 +205,7 @@ impl<'a> Player<'a> {
             tally: None,
             stdout_tail: said.to_owned(),
             stderr_tail: String::new(),
-            boot_ids: self.boots.clone(),
+            boot_ids: self.kernels.boots.clone(),
         };
         self.stats.add(&stat)?;
         Ok(stat)
@@ -229,18 +228,4 @@ impl<'a> Player<'a> {
         };
         json!(servers.map(of).collect::<BTreeMap<_, _>>())
     }
-}
-
-/// One for each kernel: a lab has but one. A node that does not answer has none.
-fn boot_ids(target: &Target) -> BTreeMap<String, String> {
-    const FILE: &str = "/proc/sys/kernel/random/boot_id";
-    if target.lab.is_some() {
-        let id = std::fs::read_to_string(FILE).unwrap_or_default();
-        return BTreeMap::from([("machine".to_owned(), id.trim().to_owned())]);
-    }
-    let ask = |node: &Node| {
-        let id = node.read(&format!("cat {FILE}"), Duration::from_secs(10)).ok()?;
-        Some((node.name.clone(), id.trim().to_owned()))
-    };
-    target.nodes.iter().filter_map(ask).collect()
 }

@@ -1,6 +1,7 @@
 //! What was decided before anything was done: the same seed gives the same bytes.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -122,7 +123,12 @@ pub fn sum(text: &str) -> String {
 pub fn write(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| LabError::Input(error.to_string()))?;
     let new = path.with_extension("new");
-    std::fs::write(&new, text + "\n").map_err(LabError::at(&new))?;
+    let written = std::fs::File::create(&new).and_then(|mut file| {
+        file.write_all((text + "\n").as_bytes())?;
+        // Else a name may be on disk before what it stands for.
+        file.sync_all()
+    });
+    written.map_err(LabError::at(&new))?;
     std::fs::rename(&new, path).map_err(LabError::at(path))
 }
 

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
+use crate::machine::pen;
 use crate::machine::place::Place;
 
 /// What a cell could leave behind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// A line for each thing.
     pub things: BTreeSet<String>,
@@ -28,17 +31,24 @@ impl Snapshot {
         things.extend(printed(&["nft", "list", "tables"]).lines().map(|line| format!("nft {line}")));
         things.extend(printed(&["ip", "route"]).lines().map(|line| format!("route {line}")));
         things.extend(printed(&["tc", "qdisc"]).lines().map(|line| format!("tc {}", qdisc(line))));
-        for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"] {
+        for root in pen::ROOTS.into_iter().chain(["/sys/fs/cgroup/memory"]) {
             let rooms = names(root).filter(|name| name.starts_with("laggard"));
             things.extend(rooms.map(|name| format!("cgroup {root}/{name}")));
         }
         Snapshot { things }
     }
 
+    /// One that was written down.
+    pub fn read(path: &Path) -> Option<Snapshot> {
+        serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+    }
+
     /// What is different: what has come, and what has gone.
     pub fn difference(&self, later: &Snapshot) -> Vec<String> {
         let new = later.things.difference(&self.things).map(|thing| format!("+ {thing}"));
-        let gone = self.things.difference(&later.things).map(|thing| format!("- {thing}"));
+        // Control groups of others come and go, and no cell removes any but its own.
+        let is_told = |thing: &&String| !thing.starts_with("cgroup ");
+        let gone = self.things.difference(&later.things).filter(is_told).map(|thing| format!("- {thing}"));
         new.chain(gone).collect()
     }
 }
@@ -69,6 +79,7 @@ mod tests {
         let of = |things: &[&str]| Snapshot { things: things.iter().map(|t| (*t).to_owned()).collect() };
         assert_eq!(of(&["a", "b"]).difference(&of(&["b", "c"])), ["+ c", "- a"]);
         assert!(of(&["a"]).difference(&of(&["a"])).is_empty());
+        assert_eq!(of(&["cgroup a"]).difference(&of(&["cgroup b"])), ["+ cgroup b"]);
         assert!(Snapshot::take().things.iter().any(|thing| thing == "interface lo"));
     }
 }

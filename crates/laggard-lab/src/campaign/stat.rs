@@ -138,10 +138,15 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// A file to add lines to.
+    /// A file to add lines to. A line that was cut short is ended, so that it spoils no other.
     pub fn open(path: &Path) -> Result<Ledger, LabError> {
-        let file = File::options().create(true).append(true).open(path).map_err(LabError::at(path))?;
-        Ok(Ledger { path: path.to_owned(), file })
+        let opened = File::options().create(true).append(true).open(path).and_then(|mut file| {
+            if std::fs::read(path)?.last().is_some_and(|last| *last != b'\n') {
+                file.write_all(b"\n")?;
+            }
+            Ok(file)
+        });
+        Ok(Ledger { path: path.to_owned(), file: opened.map_err(LabError::at(path))? })
     }
 
     /// Adds a line.

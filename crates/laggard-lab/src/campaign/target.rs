@@ -1,16 +1,20 @@
 //! The system that a cell is played on: a lab of its own, or nodes that are there already.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use super::cells::Cell;
 use super::config::Config;
+use super::player::Stage;
+use super::recovery;
 use super::template;
 use crate::filesystems::{Adapter, Where};
 use crate::inject::{Exec, Node, quoted};
 use crate::lab::{self, BRICK, Lab, MOUNTPOINT};
-use crate::machine::LabError;
+use crate::machine::{LabError, processes};
 
 /// A system that is up.
 #[derive(Debug)]
@@ -26,13 +30,43 @@ pub struct Target<'a> {
 const ASKING: Duration = Duration::from_secs(10);
 
 impl<'a> Target<'a> {
-    /// Builds the lab, or takes the nodes that are there.
-    pub fn up(config: &'a Config, tell: &dyn Fn(&str)) -> Result<Target<'a>, LabError> {
+    /// Builds the lab, in its time, or takes the nodes that are there.
+    pub fn up(stage: Stage<'a>) -> Result<Target<'a>, LabError> {
+        let config = stage.config;
         let Some(file) = &config.lab else {
             return Ok(Target { config, lab: None, nodes: config.nodes.clone() });
         };
-        let lab = lab::up(file.clone(), &|step| tell(&format!("{step:?}").to_lowercase()))?;
+        let lab = in_time(stage, &file.name, || {
+            lab::up(file.clone(), &|step| (stage.tell)(&format!("setup {step:?}").to_lowercase()))
+        })?;
         Ok(Target { config, nodes: Node::all_of(&lab), lab: Some(lab) })
+    }
+
+    /// Refuses nodes that are there and must not be hurt, before anything is done. Hosts of a lab are not there yet.
+    pub fn check(config: &Config, cell: &Cell) -> Result<(), LabError> {
+        for node in config.hurt().filter(|node| cell.hurt.contains(&node.name)) {
+            let marker = node.marker().display().to_string();
+            let refuse = |why: String| Err(LabError::Refused(format!("{}: {why}", node.name)));
+            if !node.run(&format!("[ -f {} ]", quoted(&marker)), ASKING)?.is_well() {
+                return refuse(format!(
+                    "the marker {marker} is missing: make it, if this node may be hurt, by `touch`"
+                ));
+            }
+            let Some(brick) = &node.brick else { continue };
+            let device = node.read(
+                &format!("findmnt -no SOURCE --target {}", quoted(&brick.display().to_string())),
+                ASKING,
+            )?;
+            let is_its = |path: &&PathBuf| Path::new(device.trim()) == path.as_path();
+            if let Some(path) = config.safety.forbidden.iter().find(is_its) {
+                return refuse(format!(
+                    "{} is on {}, which safety.forbid names",
+                    brick.display(),
+                    path.display()
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Takes the lab down. Nodes that were there stay.
@@ -101,18 +135,7 @@ impl<'a> Target<'a> {
     ) -> Result<Command, LabError> {
         let filled = template::fill(cmd, values);
         let told = if filled.starts_with("laggard work ") { filled + " --json" } else { filled };
-        let program = lab::program()?;
-        let folder = Path::new(&program).parent().unwrap_or(Path::new("/")).display().to_string();
-        // On another machine it is wherever it was installed. Here it is in that folder, if it was not renamed.
-        let known = match node.exec {
-            Exec::Ssh(_) => String::new(),
-            _ => format!(
-                "PATH={}:$PATH; export PATH; laggard() {{ {} \"$@\"; }}; ",
-                quoted(&folder),
-                quoted(&program)
-            ),
-        };
-        node.command(&["sh", "-c", &format!("{known}{told}")])
+        node.command(&["sh", "-c", &with_laggard(node, &told)?])
     }
 
     /// A script of the adapter, on a node.
@@ -153,5 +176,50 @@ impl<'a> Target<'a> {
         let given = self.config.vars.iter().map(|(name, value)| (name.to_uppercase(), value.clone()));
         values.extend(given);
         values.iter().map(|(name, value)| format!("{name}={}; export {name}\n", quoted(value))).collect()
+    }
+}
+
+/// A script for a node in which `laggard` is this program.
+pub fn with_laggard(node: &Node, script: &str) -> Result<String, LabError> {
+    let program = lab::program()?;
+    let folder = Path::new(&program).parent().unwrap_or(Path::new("/")).display().to_string();
+    // On another machine it is wherever it was installed. Here it is in that folder, if it was not renamed.
+    let known = match node.exec {
+        Exec::Ssh(_) => String::new(),
+        _ => format!(
+            "PATH={}:$PATH; export PATH; laggard() {{ {} \"$@\"; }}; ",
+            quoted(&folder),
+            quoted(&program)
+        ),
+    };
+    Ok(format!("{known}{script}"))
+}
+
+/// Builds a lab. One that takes too long, or that nobody wants any more, loses its first process: whatever waits in it
+/// ends then.
+fn in_time(stage: Stage, name: &str, up: impl FnOnce() -> Result<Lab, LabError>) -> Result<Lab, LabError> {
+    let (begin, longest, is_done) = (Instant::now(), stage.config.timeouts.setup, AtomicBool::new(false));
+    let is_late = || begin.elapsed() > longest;
+    let is_over = stage.is_over;
+    let built = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                if is_late() || is_over() {
+                    let keeper = recovery::own_lab(name).and_then(|lab| lab.keeper());
+                    keeper.into_iter().for_each(|keeper| processes::kill(keeper.number));
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        });
+        let built = up();
+        is_done.store(true, Ordering::Relaxed);
+        built
+    });
+    match built {
+        Err(error) if is_late() && !is_over() => Err(LabError::Input(format!(
+            "the lab was not up in {} s (timeouts.setup): {error}",
+            longest.as_secs()
+        ))),
+        built => built,
     }
 }

@@ -12,6 +12,7 @@ use crate::faults::{Fault, standing};
 use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
+use crate::playing::{self, Sum};
 use crate::simulate::random::Random;
 use crate::workloads::Workload;
 
@@ -42,25 +43,7 @@ pub struct Planned {
 }
 
 /// What is heard of a suite while it is played.
-pub enum News<'a> {
-    /// An experiment begins: its number, of how many, and how long all that are left will take.
-    Begin(&'a Planned, usize, usize, Duration),
-    /// Something happens in it.
-    Line(&'a str),
-    /// It failed.
-    Failed(&'a Planned, &'a LabError),
-}
-
-/// What became of a suite.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Played {
-    /// Experiments that had been played before.
-    pub before: usize,
-    /// Experiments that were played now.
-    pub now: usize,
-    /// Experiments that failed; they are played again next time.
-    pub failed: usize,
-}
+pub type News<'a> = playing::News<'a, Planned, Planned>;
 
 /// The folder of an experiment that is not whole.
 const UNFINISHED: &str = ".unfinished";
@@ -107,34 +90,35 @@ impl Suite {
 
 /// Plays what has not been played yet. One that fails is told, and the others are played; a lab that is not well ends
 /// the suite.
-pub fn play_all(lab: &Lab, suite: &Suite, folder: &Path, hear: &dyn Fn(News)) -> Result<Played, LabError> {
+pub fn play_all(lab: &Lab, suite: &Suite, folder: &Path, hear: &dyn Fn(News)) -> Result<Sum, LabError> {
     let plan = suite.plan(&lab.manifest.lab)?;
     // Of a suite that was killed.
     standing::heal_all(lab)?;
     let unfinished = folder.join(UNFINISHED);
     let (done, left): (Vec<&Planned>, Vec<&Planned>) =
         plan.iter().partition(|planned| is_played(&folder.join(&planned.name)));
-    let mut played = Played { before: done.len(), ..Played::default() };
+    let mut sum = Sum { before: done.len(), ..Sum::default() };
     for (number, planned) in left.iter().enumerate() {
         let remaining =
             (suite.parts.all() + BESIDES) * u32::try_from(left.len() - number).unwrap_or(u32::MAX);
-        hear(News::Begin(planned, done.len() + number + 1, plan.len(), remaining));
+        hear(News::Begin(planned, done.len() + number + 1, plan.len(), Some(remaining)));
         remove(&unfinished)?;
         match play(lab, &planned.experiment, &unfinished, &|line| hear(News::Line(line))) {
             Ok(_) => {
                 let whole = folder.join(&planned.name);
                 std::fs::rename(&unfinished, &whole).map_err(LabError::at(&whole))?;
-                played.now += 1;
+                sum.now += 1;
+                hear(News::End(planned));
             }
             Err(error) => {
-                hear(News::Failed(planned, &error));
-                played.failed += 1;
+                hear(News::Warning(&format!("{}: {error}", planned.name)));
+                sum.failed += 1;
                 lab.health()?;
             }
         }
     }
     remove(&unfinished)?;
-    Ok(played)
+    Ok(sum)
 }
 
 /// `experiment.toml` is the last file of an experiment.

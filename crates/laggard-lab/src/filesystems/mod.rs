@@ -2,7 +2,8 @@
 //! In: a name. Out: an [`Adapter`]: how to start, create, mount, check and stop, as scripts of the shell.
 //! Always: a script runs inside one host, and fails with its first command that does.
 //!
-//! An adapter that is `like` another one says only what is different.
+//! An adapter that is `like` another one says only what is different. Besides those of this folder, any file that ends
+//! in `.toml` can be named by its path.
 //!
 //! Scripts find in their environment: `FIRST`, the address of the first server; `OTHERS`, those of the others;
 //! `SERVERS`, all of them; `COUNT`, how many; `REDUNDANCY`; `ADDRESS`, the host's own; `BRICK`, the folder of a
@@ -10,6 +11,7 @@
 //! such shall be set so that every server does the same work. And the adapter's own `vars`, which a campaign may set.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -29,6 +31,9 @@ pub struct Adapter {
     /// Whether a machine may do without it: nobody is asked to install what it needs, but those who name it.
     #[serde(default)]
     pub is_extra: bool,
+    /// Functions of the shell: a script that uses one of them has them all in front.
+    #[serde(default)]
+    pub functions: String,
     /// Programs that must be there.
     pub needs: Vec<Tool>,
     /// Folders of the machine that every host needs for itself.
@@ -71,6 +76,9 @@ pub struct Adapter {
     pub versions: Option<String>,
     /// Its own check.
     pub fsck: Option<FsckScripts>,
+    /// The file it was read from; none: it is one of ours.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// The check that a file system brings along.
@@ -93,6 +101,19 @@ pub struct FsckScripts {
     pub error_regex: Option<String>,
     /// In what it says, when one more failure would be too many.
     pub degraded_regex: Option<String>,
+    /// How far it can come, in order.
+    #[serde(default)]
+    pub stages: Vec<Stage>,
+}
+
+/// A stage of a check, and the lines of its own words that it is known by.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// What it is called.
+    pub name: String,
+    /// In what the check says, when it was there; `^` is the beginning of a line.
+    pub regex: String,
 }
 
 /// Where a script runs.
@@ -116,14 +137,42 @@ const FILES: [&str; 7] = [
 ];
 
 impl Adapter {
-    /// The adapter of that name.
+    /// The adapter of that name, or of the file of that path.
     pub fn named(name: &str) -> Result<Adapter, LabError> {
+        if name.ends_with(".toml") {
+            return Adapter::of_file(Path::new(name));
+        }
         let adapters = read()?;
         let names: Vec<String> = adapters.iter().map(|adapter| adapter.name.clone()).collect();
         let found = adapters.into_iter().find(|adapter| adapter.name == name);
         found.ok_or_else(|| {
             LabError::Input(format!("no file system is called {name:?}; there is {}", names.join(", ")))
         })
+    }
+
+    fn of_file(path: &Path) -> Result<Adapter, LabError> {
+        let wrong = |error: &dyn std::fmt::Display| LabError::Input(format!("{}: {error}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(LabError::at(path))?;
+        let own: toml::Table = toml::from_str(&text).map_err(|error| wrong(&error))?;
+        let whole = completed(own, &tables()?).map_err(|error| wrong(&error))?;
+        let adapter = adapter(whole).map_err(|error| wrong(&error))?;
+        let file = std::path::absolute(path).map_err(LabError::at(path))?;
+        Ok(Adapter { file: Some(file), ..adapter })
+    }
+
+    fn scripts_mut(&mut self) -> Vec<&mut String> {
+        let Adapter { start, create, mount, revive, health, stop, remount, repair, healed, versions, .. } =
+            self;
+        let optional = [remount, repair, healed, versions].into_iter().flatten();
+        let of_fsck = self.fsck.iter_mut().flat_map(|fsck| {
+            [Some(&mut fsck.run), fsck.status.as_mut(), fsck.stop.as_mut()].into_iter().flatten()
+        });
+        [start, create, mount, revive, health, stop].into_iter().chain(optional).chain(of_fsck).collect()
+    }
+
+    /// What it is found by again: its name, or its file.
+    pub fn handle(&self) -> String {
+        self.file.as_ref().map_or_else(|| self.name.clone(), |file| file.display().to_string())
     }
 
     /// Fails where a lab cannot run it.
@@ -143,13 +192,32 @@ pub fn all() -> Result<Vec<Adapter>, LabError> {
 }
 
 fn read() -> Result<Vec<Adapter>, LabError> {
+    tables()?.into_iter().map(|table| adapter(table).map_err(unreadable)).collect()
+}
+
+fn adapter(table: toml::Table) -> Result<Adapter, toml::de::Error> {
+    let mut adapter: Adapter = table.try_into()?;
+    let functions = adapter.functions.clone();
+    let names: Vec<&str> = functions.lines().filter_map(|line| Some(line.split_once("() {")?.0)).collect();
+    for script in adapter.scripts_mut() {
+        let uses = |name: &&str| {
+            script.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == *name)
+        };
+        if names.iter().any(uses) {
+            *script = format!("{functions}{script}");
+        }
+    }
+    Ok(adapter)
+}
+
+fn tables() -> Result<Vec<toml::Table>, LabError> {
     let mut tables: Vec<toml::Table> = vec![];
     for text in FILES {
         let own: toml::Table = toml::from_str(text).map_err(unreadable)?;
         let table = completed(own, &tables)?;
         tables.push(table);
     }
-    tables.into_iter().map(|table| table.try_into().map_err(unreadable)).collect()
+    Ok(tables)
 }
 
 /// What an adapter does not say itself it has from the one that it is `like`, of those before it.
@@ -167,96 +235,4 @@ fn unreadable(error: toml::de::Error) -> LabError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_adapter_can_be_read_and_an_unknown_one_is_told() {
-        assert_eq!(read().unwrap().len(), FILES.len());
-        assert!(Adapter::named("gluster-dispersed").is_ok());
-        let error = Adapter::named("zfs").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "no file system is called \"zfs\"; there is gluster-dispersed, gluster-replicated, \
-             gluster-sharded, moosefs, lustre, beegfs, ceph"
-        );
-    }
-
-    #[test]
-    fn what_an_adapter_is_like_it_has_but_for_what_it_says_itself() {
-        let [one, other] =
-            ["gluster-dispersed", "gluster-replicated"].map(|name| Adapter::named(name).unwrap());
-        assert_eq!(
-            (&one.fsck, &one.revive, one.least_servers),
-            (&other.fsck, &other.revive, other.least_servers)
-        );
-        assert!(one.create.contains("disperse ") && other.create.contains("replica "));
-        let alone = toml::Table::from_iter([("like".to_owned(), "nobody".into())]);
-        assert!(
-            completed(alone, &[]).unwrap_err().to_string().contains("no adapter before is called \"nobody\"")
-        );
-    }
-
-    #[test]
-    fn nobody_is_asked_to_install_an_extra() {
-        assert!(Adapter::named("moosefs").unwrap().is_extra);
-        let names: Vec<String> = all().unwrap().into_iter().map(|adapter| adapter.name).collect();
-        assert_eq!(names, ["gluster-dispersed", "gluster-replicated", "gluster-sharded"]);
-    }
-
-    #[test]
-    fn what_a_lab_cannot_run_is_told_with_the_reason() {
-        let error = Adapter::named("lustre").unwrap().check_lab().unwrap_err().to_string();
-        assert!(error.starts_with("a lab cannot run lustre: it needs modules of the kernel"), "{error}");
-        assert!(Adapter::named("gluster-replicated").unwrap().check_lab().is_ok());
-    }
-
-    fn scripts(adapter: &Adapter) -> Vec<String> {
-        let Adapter { start, create, mount, revive, health, stop, .. } = adapter.clone();
-        let Adapter { remount, repair, healed, versions, fsck, .. } = adapter.clone();
-        let optional = [remount, repair, healed, versions].into_iter().flatten();
-        let of_fsck =
-            fsck.into_iter().flat_map(|fsck| [Some(fsck.run), fsck.status, fsck.stop].into_iter().flatten());
-        [start, create, mount, revive, health, stop].into_iter().chain(optional).chain(of_fsck).collect()
-    }
-
-    #[test]
-    fn the_scripts_of_every_adapter_are_sound_for_the_shell() {
-        for adapter in read().unwrap() {
-            for script in scripts(&adapter) {
-                let status = std::process::Command::new("sh").args(["-nc", &script]).status().unwrap();
-                assert!(status.success(), "{}: {script}", adapter.name);
-            }
-            assert!(adapter.no_lab.is_some() || !adapter.daemons.is_empty());
-            assert!(!adapter.logs.is_empty() && adapter.rules.is_some() && adapter.fsck.is_some());
-        }
-    }
-
-    #[test]
-    fn scripts_use_only_variables_that_they_are_given() {
-        let given = ["FIRST", "OTHERS", "SERVERS", "COUNT", "REDUNDANCY", "ADDRESS", "BRICK", "MOUNTPOINT"];
-        let variable = regex::Regex::new(r"\$\{?([A-Z][A-Z_]*)").unwrap();
-        for adapter in read().unwrap() {
-            for script in scripts(&adapter) {
-                for found in variable.captures_iter(&script) {
-                    let name = &found[1];
-                    // NF is a word of awk.
-                    let is_known = given.contains(&name)
-                        || ["TRUE_PEERS", "NF"].contains(&name)
-                        || adapter.vars.contains_key(name);
-                    assert!(is_known, "{}: {name}", adapter.name);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_patterns_of_every_check_can_be_read() {
-        for fsck in read().unwrap().into_iter().filter_map(|adapter| adapter.fsck) {
-            let FsckScripts { done_regex, repaired_regex, error_regex, degraded_regex, .. } = fsck;
-            for pattern in [done_regex, repaired_regex, error_regex, degraded_regex].into_iter().flatten() {
-                assert!(regex::Regex::new(&pattern).is_ok(), "{pattern}");
-            }
-        }
-    }
-}
+mod tests;

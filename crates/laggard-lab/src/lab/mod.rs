@@ -136,8 +136,9 @@ fn role(process: &Process) -> Option<&str> {
     }
 }
 
-/// This program, for the lab's own processes.
+/// This program, for the lab's own processes. One that was replaced meanwhile by another version goes on with that.
 pub(crate) fn program() -> Result<String, LabError> {
     let path = std::env::current_exe().map_err(LabError::at(Path::new("/proc/self/exe")))?;
-    Ok(path.display().to_string())
+    let path = path.display().to_string();
+    Ok(path.strip_suffix(" (deleted)").map_or(path.clone(), str::to_owned))
 }

@@ -32,7 +32,7 @@ pub use line::{Line, Severity};
 pub use parsers::{Clock, Parser};
 pub use place::{Cell, Place, Side};
 pub use rules::{Component, Equivalent, Name, Rules};
-pub use scan::Scan;
+pub use scan::{Scan, period, year};
 pub use scores::{Distance, Score, Truth, Verdict, distances, nodes_of, scores};
 pub use seen::{Count, Seen};
 pub use signs::{Lines, Sign, signs};

@@ -69,6 +69,13 @@ impl<'c> Scan<'c> {
         Scan { is_fast: false, ..self }
     }
 
+    /// The fault came at that time: lines with a date are told by it, not by their phase. Some logs are late.
+    pub fn since(mut self, since: Option<Timestamp>) -> Scan<'c> {
+        self.since = since.or(self.since);
+        self.seen.since = self.since;
+        self
+    }
+
     /// Takes the next bytes; lines may lie across pieces.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         if !self.pending.is_empty() {
@@ -208,6 +215,18 @@ impl<'c> Scan<'c> {
             self.dated = Some(time);
         }
     }
+}
+
+/// The dates of the first and the last line that has one.
+pub fn period(bytes: &[u8], clock: &Clock) -> (Option<Timestamp>, Option<Timestamp>) {
+    let parser = Parser::of(bytes);
+    let first = bytes.split(|byte| *byte == b'\n').find_map(|line| parser.line(line, clock).time);
+    (first, dated_from_the_end(bytes, parser, clock))
+}
+
+/// The year of a time, for [`Clock`].
+pub fn year(time: Timestamp) -> i16 {
+    time.to_string().get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970)
 }
 
 /// The date of the last line that has one.

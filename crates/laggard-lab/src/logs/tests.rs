@@ -288,3 +288,14 @@ proptest! {
         let _ = place(&String::from_utf8_lossy(&bytes), "");
     }
 }
+
+#[test]
+fn the_period_of_a_log_is_that_of_its_dated_lines() {
+    let text = b"no date\n[2026-11-16 10:00:01.5 +0000] I [MSGID: 1] [a.c:1:f] 0-x: one\n\
+                 [2026-11-16 10:00:07.0 +0000] E [MSGID: 2] [a.c:1:f] 0-x: two\nmore of it\n";
+    let (first, last) = period(text, &Clock { year: 2026, booted: None });
+    assert!(first.unwrap().to_string().contains("10:00:01"), "{first:?}");
+    assert!(last.unwrap().to_string().contains("10:00:07"), "{last:?}");
+    assert_eq!(period(b"nothing\n", &Clock { year: 2026, booted: None }), (None, None));
+    assert_eq!(year(first.unwrap()), 2026);
+}

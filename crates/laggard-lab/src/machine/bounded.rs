@@ -1,18 +1,20 @@
 //! Programs that may hang: each has its time, and is ended when it is over.
 //!
 //! A program hangs that has not ended in its time, or that has neither said anything nor moved a byte for as long as
-//! it may be quiet. It runs in a process group of its own, which is asked to end, then killed. What is still there after
-//! that waits in the kernel, and nothing ends it: what it waits for is written down.
+//! it may be quiet. It runs in a process group and, where there may be one, a control group of its own. All that is in
+//! either is asked to end, then killed. What is still there after that waits in the kernel, and nothing ends it: what it
+//! waits for is written down.
 
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
 use super::LabError;
+use super::pen::Pen;
 
 /// How long a program may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +74,7 @@ const TELLING: [&str; 5] = ["status", "wchan", "syscall", "stack", "cmdline"];
 /// Runs a program to its end, or until it hangs. `free` is asked to let go of one that is stuck, before it is given up;
 /// `is_over` ends it early.
 pub fn run(
-    mut command: Command,
+    command: Command,
     bounds: &Bounds,
     files: &Files,
     free: &dyn Fn(),
@@ -80,12 +82,17 @@ pub fn run(
 ) -> Result<Ended, LabError> {
     let open = |path: &Path| File::create(path).map_err(LabError::at(path));
     let name = command.get_program().to_string_lossy().into_owned();
+    let pen = Pen::make();
+    let mut command = match &pen {
+        Some(pen) => pen.around(&command),
+        None => command,
+    };
     // Files, not pipes: whoever is left of the group may keep them open.
-    command.stdout(open(&files.stdout)?).stderr(open(&files.stderr)?).process_group(0);
+    command.stdin(Stdio::null()).stdout(open(&files.stdout)?).stderr(open(&files.stderr)?).process_group(0);
     let begin = Instant::now();
     let told = |error: std::io::Error| LabError::Program { command: name.clone(), told: error.to_string() };
     let child = command.spawn().map_err(told)?;
-    let mut running = Running { child, begin, life: Life::default(), moved: begin, looked: begin };
+    let mut running = Running { child, pen, begin, life: Life::default(), moved: begin, looked: begin };
     let (status, is_interrupted) = running.watch(bounds, files, is_over);
     if let Some(status) = status {
         return Ok(ended(begin, Some(status), None, false));
@@ -114,6 +121,7 @@ struct Life {
 
 struct Running {
     child: Child,
+    pen: Option<Pen>,
     begin: Instant,
     life: Life,
     moved: Instant,
@@ -144,7 +152,7 @@ impl Running {
         let Some(quiet) = bounds.quiet else { return false };
         if self.looked.elapsed() >= LOOK_FOR_LIFE {
             self.looked = Instant::now();
-            let life = Life { said: said(files), moved: moved(self.child.id()) };
+            let life = Life { said: said(files), moved: moved(&self.members()) };
             if life != self.life {
                 (self.life, self.moved) = (life, self.looked);
             }
@@ -161,25 +169,35 @@ impl Running {
             }
         }
         // It is evidence only while it lasts.
-        let _ = std::fs::write(&files.evidence, evidence(self.child.id()));
+        let _ = std::fs::write(&files.evidence, evidence(&self.members()));
         free();
         self.wait(bounds.kill_grace)
     }
 
     fn send(&self, signal: Signal) {
-        let leader = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let Some(leader) = leader {
-            // One that is gone is what is wanted.
-            let _ = rustix::process::kill_process_group(leader, signal);
+        let number = |process: u32| i32::try_from(process).ok().and_then(Pid::from_raw);
+        // One that is gone is what is wanted.
+        let _ = number(self.child.id()).map(|leader| rustix::process::kill_process_group(leader, signal));
+        for member in self.members().into_iter().filter_map(number) {
+            let _ = rustix::process::kill_process(member, signal);
         }
     }
 
-    /// Waits for the first process, and for all others of its group.
+    /// All processes of its group, and those that have left it and are in the pen.
+    fn members(&self) -> Vec<u32> {
+        let mut members = group(self.child.id());
+        members.extend(self.pen.iter().flat_map(Pen::members).filter(|member| is_alive(*member)));
+        members.sort_unstable();
+        members.dedup();
+        members
+    }
+
+    /// Waits for the first process, and for all others that it has started.
     fn wait(&mut self, grace: Duration) -> Option<ExitStatus> {
         let begin = Instant::now();
         loop {
             if let Ok(Some(status)) = self.child.try_wait()
-                && group(self.child.id()).is_empty()
+                && self.members().is_empty()
             {
                 return Some(status);
             }
@@ -195,34 +213,39 @@ fn said(files: &Files) -> u64 {
     [&files.stdout, &files.stderr].iter().filter_map(|path| path.metadata().ok()).map(|file| file.len()).sum()
 }
 
-/// What the processes of a group have read and written.
-fn moved(leader: u32) -> u64 {
-    let of = |process: u32| {
+/// What processes have read and written.
+fn moved(processes: &[u32]) -> u64 {
+    let of = |process: &u32| {
         let text = std::fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
         let figures = text.lines().filter(|line| line.starts_with("rchar:") || line.starts_with("wchar:"));
         figures.filter_map(|line| line.split_once(": ")?.1.trim().parse::<u64>().ok()).sum::<u64>()
     };
-    group(leader).into_iter().map(of).sum()
+    processes.iter().map(of).sum()
 }
 
 /// The processes of a group that live, or wait in the kernel.
 fn group(leader: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_member = |process: &u32| {
-        let text = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        // The name, in brackets, may hold anything.
-        let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let mut fields = rest.split_whitespace();
-        let is_alive = fields.next().is_some_and(|state| state != "Z" && state != "X");
-        is_alive && fields.nth(1).and_then(|group| group.parse().ok()) == Some(leader)
-    };
-    numbers.filter(is_member).collect()
+    numbers.filter(|process| group_of(*process) == Some(leader)).collect()
 }
 
-fn evidence(leader: u32) -> String {
+/// The group of a process that is not dead.
+fn group_of(process: u32) -> Option<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name, in brackets, may hold anything.
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    fields.next().filter(|state| *state != "Z" && *state != "X")?;
+    fields.nth(1)?.parse().ok()
+}
+
+fn is_alive(process: u32) -> bool {
+    group_of(process).is_some()
+}
+
+fn evidence(processes: &[u32]) -> String {
     let mut text = String::new();
-    for process in group(leader) {
+    for process in processes {
         for name in TELLING {
             let told = std::fs::read(format!("/proc/{process}/{name}"));
             let told = told.map_or_else(
@@ -236,67 +259,4 @@ fn evidence(leader: u32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn bounds(longest_ms: u64, quiet_ms: Option<u64>) -> Bounds {
-        Bounds {
-            longest: Duration::from_millis(longest_ms),
-            quiet: quiet_ms.map(Duration::from_millis),
-            term_grace: Duration::from_millis(300),
-            kill_grace: Duration::from_secs(5),
-        }
-    }
-
-    fn run_sh(script: &str, bounds: Bounds) -> (Ended, String) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str| folder.path().join(name);
-        let files = Files { stdout: file("out"), stderr: file("err"), evidence: file("stuck") };
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        let ended = run(command, &bounds, &files, &|| {}, &|| false).unwrap();
-        (ended, std::fs::read_to_string(&files.stdout).unwrap())
-    }
-
-    #[test]
-    fn a_program_that_ends_is_left_alone() {
-        let (ended, said) = run_sh("echo well; exit 3", bounds(10_000, None));
-        assert_eq!((ended.code, ended.hang, said.as_str()), (Some(3), None, "well\n"));
-    }
-
-    #[test]
-    fn one_that_sleeps_for_ever_is_asked_to_end() {
-        let (ended, _) = run_sh("sleep inf", bounds(200, None));
-        assert_eq!((ended.hang, ended.signal), (Some(Hang::Killed), Some(15)));
-        assert!(ended.took < Duration::from_secs(5));
-    }
-
-    #[test]
-    fn one_that_does_not_want_to_end_is_killed_with_all_that_it_started() {
-        let mark = format!("31{}", std::process::id());
-        let (ended, _) =
-            run_sh(&format!("trap '' TERM; sleep {mark} & sleep {mark}; sleep 1"), bounds(200, None));
-        assert_eq!((ended.hang, ended.signal), (Some(Hang::Killed), Some(9)));
-        assert!(super::super::processes::marked(&mark).is_empty());
-    }
-
-    #[test]
-    fn one_that_is_quiet_hangs_and_one_that_talks_does_not() {
-        let (ended, _) = run_sh("sleep 30", bounds(60_000, Some(700)));
-        assert!(ended.hang.is_some() && ended.took < Duration::from_secs(10));
-        let talk = "for n in 1 2 3 4 5 6; do echo $n; sleep 0.3; done";
-        let (ended, _) = run_sh(talk, bounds(60_000, Some(1500)));
-        assert_eq!((ended.code, ended.hang), (Some(0), None));
-    }
-
-    #[test]
-    fn the_caller_may_end_it_and_that_is_no_hang() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str| folder.path().join(name);
-        let files = Files { stdout: file("out"), stderr: file("err"), evidence: file("stuck") };
-        let mut command = Command::new("sleep");
-        command.arg("60");
-        let ended = run(command, &bounds(60_000, None), &files, &|| {}, &|| true).unwrap();
-        assert_eq!((ended.hang, ended.is_interrupted), (None, true));
-    }
-}
+mod tests;

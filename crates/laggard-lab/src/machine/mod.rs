@@ -8,6 +8,7 @@ pub mod limits;
 pub mod loops;
 pub mod memory;
 pub mod needs;
+pub(crate) mod pen;
 pub mod place;
 pub mod processes;
 

@@ -12,6 +12,7 @@ pub mod lab;
 pub mod logs;
 pub mod manual;
 pub mod metrics;
+pub mod probe;
 pub mod rank;
 pub mod record;
 pub mod show;

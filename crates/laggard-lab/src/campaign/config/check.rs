@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toml::Spanned;
 
+use super::safety::{self, Safety};
 use super::tables::{File, FsckTable, MatrixTable, TimeoutsTable};
 use super::times::{Time, Timeouts};
 use super::{Check, Config, FaultPlan, Fsck, Recording, Task};
@@ -17,12 +18,13 @@ use crate::machine::LabError;
 use crate::plan::file::LabFile;
 
 /// Where in the text something is.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     text: &'a str,
 }
 
 impl Place<'_> {
-    fn wrong(&self, span: Range<usize>, key: &str, what: impl std::fmt::Display) -> LabError {
+    /// A mistake, with its key and line.
+    pub(super) fn wrong(&self, span: Range<usize>, key: &str, what: impl std::fmt::Display) -> LabError {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         LabError::Input(format!("line {}: {key}: {what}", before.matches('\n').count() + 1))
     }
@@ -41,9 +43,9 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
         let told = format!("{name:?} is no name: letters, digits, dashes");
         return Err(place.wrong(file.campaign.name.span(), "campaign.name", told));
     }
-    let adapter = Adapter::named(file.target.adapter.get_ref())
-        .map_err(|error| place.wrong(file.target.adapter.span(), "target.adapter", error))?;
-    let lab = file.lab.map(|lab| lab_file(&place, lab, folder, &adapter)).transpose()?;
+    let mut files = vec![];
+    let adapter = adapter(&place, &file.target.adapter, folder, &mut files)?;
+    let lab = file.lab.map(|lab| lab_file(&place, lab, folder, &adapter, &mut files)).transpose()?;
     if lab.is_some() != file.node.is_empty() {
         return Err(LabError::Input(
             "name either a [lab], or every [[node]] of a system that is there".into(),
@@ -72,15 +74,17 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
         node_sets: BTreeMap::new(),
         chosen: vec![],
         has_control: file.matrix.include_control,
-        max_faults: file.safety.max_faults.unwrap_or(usize::MAX),
-        max_hold: or(file.safety.max_hold, crate::inject::LONGEST),
-        timeouts: timeouts(&file.timeouts),
+        safety: Safety::default(),
+        timeouts: timeouts(&place, &file.timeouts)?,
         text: text.to_owned(),
+        files,
     };
     if config.client().is_none() {
         return Err(LabError::Input("nobody uses the file system: a campaign needs a client".into()));
     }
     let known = template::names(&config);
+    config.safety = safety::safety(&place, file.safety, config.lab.is_some(), &known)?;
+    config.mark_nodes();
     let task = |key: &str, cmd: &Spanned<String>, timeout: Time, quiet: Option<Time>| {
         template::check(cmd.get_ref(), &known)
             .map_err(|error| place.wrong(cmd.span(), &format!("{key}.cmd"), error))?;
@@ -100,7 +104,7 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
     }
     config.fsck = fsck(&place, file.fsck, &known)?;
     for table in &file.fault {
-        let (id, plan) = fault(&place, table, config.max_hold)?;
+        let (id, plan) = fault(&place, table, config.safety.max_hold)?;
         config.faults.insert(id, plan);
     }
     matrix(&place, &file.matrix, &mut config)?;
@@ -111,15 +115,55 @@ fn or(time: Option<Time>, default: Duration) -> Duration {
     time.map_or(default, |time| time.0)
 }
 
-fn timeouts(table: &TimeoutsTable) -> Timeouts {
+fn timeouts(place: &Place, table: &TimeoutsTable) -> Result<Timeouts, LabError> {
     let seconds = Duration::from_secs;
-    Timeouts {
+    // One that lasts no time at all is a mistake, and ends everything.
+    let some = |key: &str, time: &Option<Spanned<Time>>, default: Duration| match time {
+        Some(time) if time.get_ref().0.is_zero() => Err(place.wrong(
+            time.span(),
+            &format!("timeouts.{key}"),
+            "no time at all: nothing could ever be done",
+        )),
+        Some(time) => Ok(time.get_ref().0),
+        None => Ok(default),
+    };
+    Ok(Timeouts {
+        setup: some("setup", &table.setup, seconds(300))?,
+        cell: some("cell", &table.cell, seconds(45 * 60))?,
         term_grace: or(table.term_grace, seconds(5)),
         kill_grace: or(table.kill_grace, seconds(10)),
         heal: or(table.heal, seconds(120)),
         healthy: or(table.healthy, seconds(180)),
         mount: or(table.mount, seconds(60)),
+    })
+}
+
+/// An adapter of ours by its name, or one of a file that lies beside the campaign's.
+fn adapter(
+    place: &Place,
+    name: &Spanned<String>,
+    folder: &Path,
+    files: &mut Vec<(PathBuf, String)>,
+) -> Result<Adapter, LabError> {
+    let wrong = |error: LabError| place.wrong(name.span(), "target.adapter", error);
+    if !name.get_ref().ends_with(".toml") {
+        return Adapter::named(name.get_ref()).map_err(wrong);
     }
+    let path = beside(folder, name.get_ref());
+    files.push(named_file(&path).map_err(wrong)?);
+    Adapter::named(&path.display().to_string()).map_err(wrong)
+}
+
+/// A file that a campaign names: where it says, or beside it, as a run keeps it.
+fn beside(folder: &Path, name: &str) -> PathBuf {
+    let said = folder.join(name);
+    let kept = Path::new(name).file_name().map(|file| folder.join(file));
+    kept.filter(|kept| !said.exists() && kept.exists()).unwrap_or(said)
+}
+
+fn named_file(path: &Path) -> Result<(PathBuf, String), LabError> {
+    let text = std::fs::read_to_string(path).map_err(LabError::at(path))?;
+    Ok((path.file_name().unwrap_or_default().into(), text))
 }
 
 fn lab_file(
@@ -127,22 +171,36 @@ fn lab_file(
     lab: Spanned<toml::Value>,
     folder: &Path,
     adapter: &Adapter,
+    files: &mut Vec<(PathBuf, String)>,
 ) -> Result<LabFile, LabError> {
     let span = lab.span();
     let wrong = |error: String| place.wrong(span.clone(), "lab", error);
     let text = match lab.into_inner() {
         toml::Value::String(name) => {
-            let path = folder.join(name);
-            std::fs::read_to_string(&path).map_err(|error| wrong(LabError::at(&path)(error).to_string()))?
+            let file = named_file(&beside(folder, &name)).map_err(|error| wrong(error.to_string()))?;
+            let text = file.1.clone();
+            files.push(file);
+            text
         }
         value => toml::to_string(&value).map_err(|error| wrong(error.to_string()))?,
     };
     let mut file = LabFile::parse(&text).map_err(|error| wrong(error.to_string()))?;
-    if file.filesystem.as_ref().is_some_and(|name| *name != adapter.name) {
+    if file.filesystem.as_ref().is_some_and(|name| *name != adapter.name && *name != adapter.handle()) {
         return Err(wrong(format!("its file system is not that of target.adapter, {}", adapter.name)));
     }
     adapter.check_lab().map_err(|error| wrong(error.to_string()))?;
-    file.filesystem = Some(adapter.name.clone());
+    let servers = file.servers.count;
+    if servers < adapter.least_servers {
+        let (name, least) = (&adapter.name, adapter.least_servers);
+        return Err(wrong(format!("{name} needs at least {least} servers, there are {servers}")));
+    }
+    // As GlusterFS has it; others have no such number.
+    if adapter.create.contains("$REDUNDANCY") && file.redundancy * 2 >= servers {
+        let told =
+            format!("redundancy = {}: it must be less than half of the {servers} servers", file.redundancy);
+        return Err(wrong(told));
+    }
+    file.filesystem = Some(adapter.handle());
     Ok(file)
 }
 
@@ -208,10 +266,19 @@ fn matrix(place: &Place, table: &MatrixTable, config: &mut Config) -> Result<(),
                 let told = format!("no node is called {:?}; there are {}", name.get_ref(), nodes.join(", "));
                 return Err(place.wrong(name.span(), &key, told));
             }
+            let node = config.nodes.iter().find(|node| node.name == *name.get_ref());
+            if let Some(folder) = node.and_then(|node| config.forbids(node)) {
+                let told = format!(
+                    "{:?} has its brick below {}, which safety.forbid names",
+                    name.get_ref(),
+                    folder.display()
+                );
+                return Err(place.wrong(name.span(), &key, told));
+            }
         }
         let span = names.first().map_or(0..0, Spanned::span);
-        if names.is_empty() || names.len() > config.max_faults {
-            let (count, most) = (names.len(), config.max_faults);
+        if names.is_empty() || names.len() > config.safety.max_faults {
+            let (count, most) = (names.len(), config.safety.max_faults);
             let told = format!("{count} nodes, expected 1 to {most} (safety.max_faults)");
             return Err(place.wrong(span, &key, told));
         }

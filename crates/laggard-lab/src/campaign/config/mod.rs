@@ -2,6 +2,7 @@
 //! In: TOML. Out: a [`Config`] in which every name means something. Always: a mistake is told with its key and line.
 
 mod check;
+mod safety;
 mod tables;
 mod times;
 
@@ -14,6 +15,7 @@ use crate::inject::{Model, Node};
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
 
+pub use safety::{Safety, StopIf};
 pub use tables::{Order, StopOn};
 pub use times::Timeouts;
 
@@ -58,14 +60,14 @@ pub struct Config {
     pub chosen: Vec<String>,
     /// Whether there is a cell without a fault.
     pub has_control: bool,
-    /// How many nodes may be hurt at once.
-    pub max_faults: usize,
-    /// How long a fault may stand.
-    pub max_hold: Duration,
+    /// What must not happen.
+    pub safety: Safety,
     /// How long things may take.
     pub timeouts: Timeouts,
     /// The file itself.
     pub text: String,
+    /// Files that it names, of a lab or an adapter: their names, and what is in them.
+    pub files: Vec<(PathBuf, String)>,
 }
 
 /// A command and its time.
@@ -197,12 +199,94 @@ mod tests {
         assert!(told.contains("fault.cut: no fault is called \"fire\""), "{told}");
         let told = wrong("timeout = \"30s\"", "timeout = \"soon\"");
         assert!(told.contains("line 18") && told.contains("soon"), "{told}");
+        let told = wrong("timeout = \"30s\"", "timeout = 30");
+        assert!(
+            told.contains("line 18") && told.contains("expected a length of time, like \"10s\""),
+            "{told}"
+        );
+        let told = wrong("redundancy = 1", "redundancy = 3");
+        assert!(told.ends_with("lab: redundancy = 3: it must be less than half of the 3 servers"), "{told}");
+        let told = wrong("servers = { count = 3", "servers = { count = 2");
+        assert!(told.ends_with("lab: gluster-dispersed needs at least 3 servers, there are 2"), "{told}");
         let told = wrong("adapter = \"gluster-dispersed\"", "adapter = \"zfs\"");
         assert!(told.contains("target.adapter: no file system is called \"zfs\""), "{told}");
         let told = wrong("ttl = \"5m\"", "ttl = \"5h\"");
         assert!(told.contains("fault.cut.ttl") && told.contains("safety.max_hold"), "{told}");
         let told = wrong("faults = [\"cut\"]", "faults = [\"cut\"]\n[safety]\nmax_faults = 2");
         assert!(told.contains("matrix.nodes.ALL: 3 nodes") && told.contains("safety.max_faults"), "{told}");
+    }
+
+    #[test]
+    fn what_must_not_happen_is_read_and_mistakes_in_it_are_told_with_key_and_line() {
+        let with = |lines: &str| parse(&format!("{SMALL}{lines}"));
+        let wrong = |lines: &str| with(lines).unwrap_err();
+        let told = wrong("[safety]\nforbid = [\"swap\",\n\"sda\"]");
+        assert!(
+            told.starts_with("line 29: safety.forbid: \"sda\" is none of /, swap, controller-iface"),
+            "{told}"
+        );
+        let told = wrong("[safety]\nrequire_marker = \".mine\"");
+        assert_eq!(
+            told,
+            "line 28: safety.require_marker: hosts of a lab carry \".laggard-target\", and no other"
+        );
+        let told = wrong("[safety]\nstop_if = [ { cmd = \"true\", every = \"1ms\" } ]");
+        assert_eq!(told, "line 28: safety.stop_if.every: is too often: at the most every 200 ms");
+        let told = wrong("[safety]\nstop_if = [ { cmd = \"ls {nowhere}\" } ]");
+        assert!(told.starts_with("line 28: safety.stop_if.cmd: nothing is called {nowhere}"), "{told}");
+        let told = wrong("[timeouts]\nsetup = \"0s\"");
+        assert!(told.starts_with("line 28: timeouts.setup: no time at all"), "{told}");
+        let told = wrong("[timeouts]\nset_up = \"5m\"");
+        assert!(told.contains("line 28") && told.contains("unknown field `set_up`"), "{told}");
+        let good = "[safety]\nforbid = [\"/\", \"/home\"]\nstop_if = [ { cmd = \"true\" } ]\n\
+                    [timeouts]\nsetup = \"2m\"\ncell = \"9m\"";
+        let config = with(good).unwrap();
+        assert_eq!(config.safety.forbidden, [PathBuf::from("/home")]);
+        assert_eq!(config.safety.stop_if, [StopIf { cmd: "true".into(), every: Duration::from_secs(5) }]);
+        let minutes = |minutes: u64| Duration::from_secs(minutes * 60);
+        assert_eq!((config.timeouts.setup, config.timeouts.cell), (minutes(2), minutes(9)));
+    }
+
+    /// The same on two nodes that are there.
+    fn on_nodes(safety: &str) -> Result<Config, String> {
+        let (before, rest) = SMALL.split_once("[lab]").unwrap();
+        let (_, rest) = rest.split_once("[target]").unwrap();
+        let rest = rest.replace("\"s1\", \"s2\", \"s3\"", "\"s2\"");
+        let node = |name: &str, role: &str| {
+            format!("[[node]]\nname = '{name}'\nrole = '{role}'\nexec = 'local'\nbrick = '/bricks/{name}'\n")
+        };
+        parse(&format!("{before}[target]{rest}{}{}{safety}", node("s2", "storage"), node("c1", "client")))
+    }
+
+    #[test]
+    fn nodes_have_the_marker_that_is_asked_for_and_are_not_where_it_is_forbidden() {
+        let config = on_nodes("[safety]\nrequire_marker = '.mine'").unwrap();
+        assert_eq!(config.nodes[0].marker(), Path::new("/bricks/s2/.mine"));
+        assert_eq!(config.hurt().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["s2"]);
+        let told = on_nodes("[safety]\nforbid = ['/bricks']").unwrap_err();
+        assert!(
+            told.contains("matrix.nodes.") && told.contains("below /bricks, which safety.forbid names"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn files_that_a_campaign_names_are_found_again_beside_its_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let (near, far) = (folder.path().join("run"), folder.path().join("parts"));
+        for path in [&near, &far] {
+            std::fs::create_dir(path).unwrap();
+        }
+        std::fs::write(far.join("mine.toml"), "name = 'mine'\nlike = 'gluster-dispersed'").unwrap();
+        let text = SMALL.replace("\"gluster-dispersed\"", "\"parts/mine.toml\"");
+        let config = Config::parse(&text, folder.path()).unwrap();
+        assert_eq!((config.adapter.name.as_str(), config.files.len()), ("mine", 1));
+        for (name, text) in &config.files {
+            std::fs::write(near.join(name), text).unwrap();
+        }
+        assert_eq!(Config::parse(&text, &near).unwrap().adapter.name, "mine");
+        let told = Config::parse(&text, Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(told.contains("target.adapter: /nowhere/parts/mine.toml: No such file"), "{told}");
     }
 
     proptest::proptest! {

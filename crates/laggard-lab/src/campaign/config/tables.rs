@@ -135,11 +135,25 @@ pub struct MatrixTable {
 pub struct SafetyTable {
     pub max_faults: Option<usize>,
     pub max_hold: Option<Time>,
+    pub require_marker: Option<Spanned<String>>,
+    #[serde(default)]
+    pub forbid: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub stop_if: Vec<StopTable>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopTable {
+    pub cmd: Spanned<String>,
+    pub every: Option<Spanned<Time>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeoutsTable {
+    pub setup: Option<Spanned<Time>>,
+    pub cell: Option<Spanned<Time>>,
     pub term_grace: Option<Time>,
     pub kill_grace: Option<Time>,
     pub heal: Option<Time>,

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::rows::Row;
+use super::Report;
+use super::rows::{Counted, Row};
 use super::tables::{Table, TableCell};
-use super::{Report, rows};
 
 /// What is different in a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,33 +31,67 @@ pub fn diff(before: &Report, after: &Report) -> Vec<Difference> {
 }
 
 fn changes(then: &Row, now: &Row) -> Vec<(String, String, String)> {
-    let none = rows::Counted::default();
-    let mut pairs = vec![
-        ("fsck".to_owned(), then.fsck.text(), now.fsck.text()),
-        ("verdict".into(), then.verdict.text(), now.verdict.text()),
-        ("logs".into(), then.logs.text(), now.logs.text()),
-        ("log classes".into(), then.classes.join(" "), now.classes.join(" ")),
-    ];
-    for (name, counted) in &now.checks {
-        let was = then.checks.get(name).unwrap_or(&none);
-        pairs.push((name.clone(), was.text(), counted.text()));
+    let played = |row: &Row| if row.repeats == 0 { "not played" } else { "played" };
+    if (then.repeats == 0) != (now.repeats == 0) {
+        return vec![("row".into(), played(then).into(), played(now).into())];
     }
-    pairs.into_iter().filter(|(_, was, is)| was != is).collect()
+    let none = Counted::default();
+    let mut counted = vec![
+        ("fsck", &then.fsck, &now.fsck),
+        ("verdict", &then.verdict, &now.verdict),
+        ("logs", &then.logs, &now.logs),
+    ];
+    for (name, is) in &now.checks {
+        counted.push((name, then.checks.get(name).unwrap_or(&none), is));
+    }
+    counted.retain(|(_, was, is)| !was.is_like(is));
+    let counted = counted.into_iter().map(|(name, was, is)| (name.to_owned(), was.text(), is.text()));
+    let texts = [
+        ("log classes".to_owned(), then.classes.join(" "), now.classes.join(" ")),
+        ("files lost".into(), lost(then), lost(now)),
+    ];
+    counted.chain(texts.into_iter().filter(|(_, was, is)| was != is)).collect()
+}
+
+/// In the worst repeat, and after it was healed.
+fn lost(row: &Row) -> String {
+    let (files, of) = row.files_lost;
+    if of == 0 { String::new() } else { format!("{files} of {of}, then {}", row.files_lost_after) }
 }
 
 /// The differences as a table.
 pub fn table(differences: &[Difference], before: &Report, after: &Report) -> Table {
-    let cell = |text: &str| TableCell { text: text.to_owned(), is_bad: false };
+    let dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+    let cell = |text: &str| TableCell { text: dash(text), is_bad: false };
     let rows = differences.iter().flat_map(|difference| {
         difference
             .changes
             .iter()
             .map(|(what, was, is)| [&difference.row, what, was, is].map(|text| cell(text)).to_vec())
     });
+    let same = if differences.is_empty() { " Nothing is different." } else { "" };
     Table {
         title: "What is different".into(),
-        note: format!("Then: {}. Now: {}.", super::markdown::scope(before), super::markdown::scope(after)),
+        note: format!(
+            "Then: {} Now: {}{same}",
+            super::markdown::scope(before),
+            super::markdown::scope(after)
+        ),
         headings: ["row", "column", "then", "now"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_words_are_no_difference_however_often_they_were_said() {
+        let counted = |words: &[&str]| Counted::of(words.iter().map(|word| (*word).to_owned()));
+        assert!(counted(&["ok", "ok", "ok"]).is_like(&counted(&["ok"])));
+        assert!(counted(&["ok", "io-err", "ok", "io-err"]).is_like(&counted(&["ok", "io-err"])));
+        assert!(!counted(&["ok", "ok", "io-err"]).is_like(&counted(&["ok", "io-err"])));
+        assert!(!counted(&["ok"]).is_like(&counted(&[])));
     }
 }

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 use super::markdown::scope;
 use super::{Report, Table, tables};
 
-/// The report as a page that needs nothing else.
-pub fn page(report: &Report) -> String {
+/// The report as a page that needs nothing else; and what is different from another one, if somebody asks.
+pub fn page(report: &Report, difference: Option<&Table>) -> String {
     let headline = report.headline();
     let mood = if report.rows.iter().any(|row| row.silent > 0) { "bad" } else { "good" };
     let body = html! {
@@ -22,7 +22,7 @@ pub fn page(report: &Report) -> String {
                     @for warning in &report.warnings { div.warning { p { (warning) } } }
                 }
             }
-            @for table in tables(report) { (section(&table)) }
+            @for table in difference.into_iter().chain(&tables(report)) { (section(table)) }
         }
         footer { p { "Schema of the JSON form: " (report.schema) "." } }
     };

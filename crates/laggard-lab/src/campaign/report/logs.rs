@@ -21,6 +21,8 @@ use crate::machine::LabError;
 pub struct LogFindings {
     /// What the logs of each cell tell.
     pub scores: Vec<Score>,
+    /// The same of what was logged while the file system's own check ran.
+    pub fsck_scores: Vec<Score>,
     /// How well faults on the same nodes can be told apart.
     pub distances: Vec<Distance>,
     /// Every class that is more than ordinary, by cell and node.
@@ -42,7 +44,7 @@ impl LogFindings {
         let classifier = Classifier::naming(rules, clock, &names.known).map_err(wrong)?;
         let mut seen = vec![];
         for cell in run.cells.iter().filter(|cell| cell.infra.is_none()) {
-            read_cell(run, &cell.cell, &classifier, &mut seen);
+            read_cell(run, cell, &classifier, &mut seen);
         }
         let mut signs = logs::signs(&seen, &[]);
         for sign in &mut signs {
@@ -51,8 +53,18 @@ impl LogFindings {
         let truths: BTreeMap<logs::Cell, logs::Truth> = run.cells.iter().map(truth).collect();
         let scores = logs::scores(&truths, &signs);
         let distances = logs::distances(&signs);
+        let is_of_fsck =
+            |sign: &&Sign| sign.phases.get(Phase::Fsck.as_str()).is_some_and(|lines| lines.after > 0);
+        let of_fsck: Vec<Sign> = signs.iter().filter(is_of_fsck).cloned().collect();
+        let fsck_scores = logs::scores(&truths, &of_fsck);
         signs.retain(|sign| sign.is_above);
-        Ok(LogFindings { scores, distances, signs })
+        Ok(LogFindings { scores, fsck_scores, distances, signs })
+    }
+
+    /// What was logged while a cell's file system checked itself.
+    pub fn of_fsck(&self, cell: &Cell) -> Option<&Score> {
+        let cell = place_cell(cell);
+        self.fsck_scores.iter().find(|score| score.cell == cell)
     }
 
     /// What the logs of a cell tell.
@@ -87,8 +99,7 @@ impl Names {
 
 fn year(run: &Run) -> i16 {
     let at = run.cells.iter().find_map(|cell| cell.injected_ns).unwrap_or_default();
-    let text = Timestamp::from_micros(i64::try_from(at / 1000).unwrap_or_default()).to_string();
-    text.get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970)
+    logs::year(Timestamp::from_micros(i64::try_from(at / 1000).unwrap_or_default()))
 }
 
 fn place_cell(cell: &Cell) -> logs::Cell {
@@ -101,12 +112,17 @@ fn place_cell(cell: &Cell) -> logs::Cell {
 }
 
 fn truth(result: &CellResult) -> (logs::Cell, logs::Truth) {
-    let micros = result.injected_ns.and_then(|ns| i64::try_from(ns / 1000).ok());
-    let injected = micros.map(Timestamp::from_micros);
-    (place_cell(&result.cell), logs::Truth { faulted: result.cell.hurt.clone(), injected })
+    let truth = logs::Truth { faulted: result.cell.hurt.clone(), injected: injected(result) };
+    (place_cell(&result.cell), truth)
 }
 
-fn read_cell(run: &Run, cell: &Cell, classifier: &Classifier, seen: &mut Vec<Seen>) {
+fn injected(result: &CellResult) -> Option<Timestamp> {
+    let micros = result.injected_ns.and_then(|ns| i64::try_from(ns / 1000).ok());
+    micros.map(Timestamp::from_micros)
+}
+
+fn read_cell(run: &Run, result: &CellResult, classifier: &Classifier, seen: &mut Vec<Seen>) {
+    let cell = &result.cell;
     for phase in PHASES {
         let folder = play::cell_folder(&run.folder, cell).join("logs").join(phase.as_str());
         for node in names(&folder) {
@@ -120,7 +136,7 @@ fn read_cell(run: &Run, cell: &Cell, classifier: &Classifier, seen: &mut Vec<See
                 };
                 // One that is gone has nothing to tell.
                 let Ok(bytes) = std::fs::read(folder.join(&node).join(&file)) else { continue };
-                let mut scan = classifier.scan(place, Parser::of(&bytes));
+                let mut scan = classifier.scan(place, Parser::of(&bytes)).since(injected(result));
                 scan.feed(&bytes);
                 seen.push(scan.finish());
             }

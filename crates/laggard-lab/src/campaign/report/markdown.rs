@@ -4,16 +4,16 @@ use std::fmt::Write;
 
 use super::{Report, Table, tables};
 
-/// The report as Markdown.
-pub fn markdown(report: &Report) -> String {
+/// The report as Markdown; and what is different from another one, if somebody asks.
+pub fn markdown(report: &Report, difference: Option<&Table>) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "# {}\n", report.headline());
     let _ = writeln!(text, "{}\n", scope(report));
     for warning in &report.warnings {
         let _ = writeln!(text, "> **Warning**: {warning}\n");
     }
-    for table in tables(report) {
-        write(&mut text, &table);
+    for table in difference.into_iter().chain(&tables(report)) {
+        write(&mut text, table);
     }
     text
 }

@@ -8,6 +8,7 @@ mod html;
 mod logs;
 mod markdown;
 mod rows;
+mod stages;
 mod tables;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ pub use html::page;
 pub use logs::LogFindings;
 pub use markdown::markdown;
 pub use rows::{Counted, Row};
+pub use stages::CellStages;
 pub use tables::{Table, TableCell, tables};
 
 /// What a campaign has found.
@@ -50,6 +52,10 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// What the logs are worth.
     pub logs: LogFindings,
+    /// How far the file system's own check came, in every cell.
+    pub stages: Vec<CellStages>,
+    /// Their names, in order.
+    pub stage_names: Vec<String>,
     /// What to know before the figures are believed.
     pub warnings: Vec<String>,
     /// What became of every cell.
@@ -65,6 +71,8 @@ pub struct Run {
     pub config: Config,
     /// The cells that are over.
     pub cells: Vec<CellResult>,
+    /// Results that are not whole.
+    pub broken: Vec<String>,
     /// All that were planned.
     pub planned: usize,
     fingerprint: serde_json::Value,
@@ -86,11 +94,18 @@ impl Run {
         let schedule: Schedule = serde_json::from_str(&text)
             .map_err(|error| LabError::Input(format!("{}: {error}", path.display())))?;
         config.seed = schedule.seed;
-        let cells = schedule.cells.iter().filter_map(|cell| play::read(&play::cell_folder(folder, cell)));
+        let (mut cells, mut broken) = (vec![], vec![]);
+        for cell in &schedule.cells {
+            match play::read_result(&play::cell_folder(folder, cell)) {
+                Ok(result) => cells.extend(result),
+                Err(error) => broken.push(error.to_string()),
+            }
+        }
         let fingerprint = std::fs::read_to_string(folder.join("fingerprint.json")).unwrap_or_default();
         Ok(Run {
             folder: folder.to_owned(),
-            cells: cells.collect(),
+            cells,
+            broken,
             planned: schedule.cells.len(),
             config,
             fingerprint: serde_json::from_str(&fingerprint).unwrap_or_default(),
@@ -118,6 +133,15 @@ impl Report {
             warnings: warnings(run),
             rows,
             logs,
+            stages: stages::of(run)?,
+            stage_names: run
+                .config
+                .adapter
+                .fsck
+                .iter()
+                .flat_map(|fsck| &fsck.stages)
+                .map(|stage| stage.name.clone())
+                .collect(),
             cells: run.cells.clone(),
         })
     }
@@ -141,7 +165,7 @@ impl Report {
 }
 
 fn warnings(run: &Run) -> Vec<String> {
-    let mut warnings = vec![];
+    let mut warnings = run.broken.clone();
     if run.cells.len() < run.planned {
         warnings.push(format!(
             "{} of {} cells are over: `laggard campaign run --resume` plays the rest",

@@ -72,6 +72,16 @@ impl Counted {
         Counted(counted)
     }
 
+    /// Whether the same words have the same shares.
+    pub fn is_like(&self, other: &Counted) -> bool {
+        let all = |counted: &Counted| counted.0.iter().map(|(_, count)| count).sum::<usize>();
+        let (own, its) = (all(self), all(other));
+        let share = |(word, count): &(String, usize)| {
+            other.0.iter().any(|(same, number)| same == word && count * its == number * own)
+        };
+        self.0.len() == other.0.len() && self.0.iter().all(share)
+    }
+
     /// `corrupt 2/3, ok 1/3`.
     pub fn text(&self) -> String {
         let all: usize = self.0.iter().map(|(_, count)| count).sum();

@@ -1,8 +1,9 @@
 //! The tables of a report, the same for text, Markdown and HTML.
 
-use super::Report;
 use super::rows::{Counted, Row};
+use super::{CellStages, Report};
 use crate::campaign::result::Verdict;
+use crate::logs::{self, Score};
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +47,11 @@ fn dash(text: String) -> String {
 
 /// All tables of a report.
 pub fn tables(report: &Report) -> Vec<Table> {
-    let mut tables = vec![matrix(report), honesty(report), logs(report)];
+    let mut tables = vec![matrix(report), honesty(report)];
+    if !report.stages.is_empty() {
+        tables.push(stages(report));
+    }
+    tables.extend([logs(report), fsck_logs(report)]);
     if !report.logs.distances.is_empty() {
         tables.push(distances(report));
     }
@@ -131,6 +136,65 @@ fn honesty(report: &Report) -> Table {
     }
 }
 
+fn stages(report: &Report) -> Table {
+    let seen = |cells: &[&CellStages], stage: &String, of: fn(&CellStages) -> &Vec<String>| {
+        let count = cells.iter().filter(|cell| of(cell).contains(stage)).count();
+        plain(if count == 0 { "-".to_owned() } else { format!("{count}/{}", cells.len()) })
+    };
+    let line = |nodes: String, fault: &str, cells: &[&CellStages], of: fn(&CellStages) -> &Vec<String>| {
+        let stages = report.stage_names.iter().map(|stage| seen(cells, stage, of));
+        [plain(nodes), plain(fault)].into_iter().chain(stages).collect()
+    };
+    let all: Vec<&CellStages> = report.stages.iter().collect();
+    let of_row = |row: &Row| {
+        let its = |cell: &&CellStages| cell.cell.rsplit_once('/').is_some_and(|(name, _)| name == row.name());
+        let cells: Vec<&CellStages> = report.stages.iter().filter(its).collect();
+        line(nodes(row), &row.fault, &cells, |cell| &cell.with_fault)
+    };
+    let before = line("-".into(), "before any fault", &all, |cell| &cell.before);
+    let fixed = ["nodes", "fault"].map(str::to_owned).into_iter();
+    Table {
+        title: "How far the file system's own check came".into(),
+        note: "In how many repeats it said so, by the stages that its adapter knows.".into(),
+        headings: fixed.chain(report.stage_names.iter().cloned()).collect(),
+        rows: std::iter::once(before).chain(report.rows.iter().map(of_row)).collect(),
+    }
+}
+
+/// What was logged while the check ran, held against what became of the files after it.
+fn fsck_logs(report: &Report) -> Table {
+    let row = |row: &Row| {
+        let cells = report.cells.iter().filter(|cell| row.holds(&cell.cell) && cell.infra.is_none());
+        let scored: Vec<(bool, &Score)> =
+            cells.filter_map(|cell| Some((cell.is_intact(), report.logs.of_fsck(&cell.cell)?))).collect();
+        let told = |score: &Score| score.verdict != logs::Verdict::Silent;
+        let count = |is_it: &dyn Fn(bool, &Score) -> bool| {
+            scored.iter().filter(|(is_intact, score)| is_it(*is_intact, score)).count()
+        };
+        let of = |count: usize, is_bad: bool| TableCell {
+            text: format!("{count}/{}", scored.len()),
+            is_bad: is_bad && count > 0,
+        };
+        let verdicts = scored.iter().map(|(_, score)| format!("{:?}", score.verdict).to_lowercase());
+        vec![
+            plain(nodes(row)),
+            plain(&row.fault),
+            plain(dash(Counted::of(verdicts).text())),
+            of(count(&|is_intact, score| !is_intact && told(score)), false),
+            of(count(&|is_intact, score| !is_intact && !told(score)), true),
+            of(count(&|is_intact, score| is_intact && told(score)), false),
+        ]
+    };
+    Table {
+        title: "What is logged while it checks, against what became of the files".into(),
+        note: "By the same measure, of the part of the logs in which the file system's own check ran. Missed: nothing was \
+               logged then, and a check of ours failed; more than harm: something was, and no file suffered."
+            .into(),
+        headings: ["nodes", "fault", "its logs", "told of harm", "missed", "more than harm"].map(str::to_owned).to_vec(),
+        rows: report.rows.iter().filter(|row| !row.is_control()).map(row).collect(),
+    }
+}
+
 fn logs(report: &Report) -> Table {
     let row = |row: &Row| {
         let scores = report.cells.iter().filter(|cell| row.holds(&cell.cell));
@@ -163,7 +227,7 @@ fn logs(report: &Report) -> Table {
 }
 
 fn distances(report: &Report) -> Table {
-    let row = |distance: &crate::logs::Distance| {
+    let row = |distance: &logs::Distance| {
         let is_bad = distance.distance < 0.05;
         let text = if is_bad { "cannot be told apart".into() } else { format!("{:.2}", distance.distance) };
         vec![

@@ -1,23 +1,22 @@
 //! `laggard campaign replay` and `shrink`: a cell once more.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use laggard_lab::campaign::Stage;
 use laggard_lab::campaign::again::{self, Past};
 use laggard_lab::campaign::result::CellResult;
 
 use super::explained;
-use super::run::listen;
+use super::run::Interrupt;
 use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
 pub fn replay(path: &Path) -> Outcome {
     let past = Past::read(path).map_err(explained)?;
-    let is_over = listen()?;
+    let interrupt = Interrupt::listen()?;
     let stage = Stage {
         config: &past.config,
-        is_over: &|| is_over.load(Ordering::Relaxed),
+        is_over: &|| interrupt.is_wanted(),
         tell: &|line| tell(format_args!("  {line}")),
     };
     let replayed = again::replay(&past, stage).map_err(explained)?;
@@ -44,10 +43,10 @@ pub fn replay(path: &Path) -> Outcome {
 pub fn shrink(path: &Path) -> Outcome {
     use std::io::Write;
     let past = Past::read(path).map_err(explained)?;
-    let is_over = listen()?;
+    let interrupt = Interrupt::listen()?;
     let stage = Stage {
         config: &past.config,
-        is_over: &|| is_over.load(Ordering::Relaxed),
+        is_over: &|| interrupt.is_wanted(),
         tell: &|line| {
             if line.starts_with("shrink") {
                 tell(line);

@@ -9,9 +9,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use laggard_lab::campaign::Config;
 use laggard_lab::campaign::plan::Plan;
+use laggard_lab::campaign::recovery::{self, Turn};
+use laggard_lab::campaign::report::Run;
 use laggard_lab::machine::LabError;
 
-use crate::failure::{Done, Lacking, Outcome};
+use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
 
 /// Find out what a file system and its own check make of faults.
@@ -24,7 +26,8 @@ use crate::output;
 Examples:
   laggard campaign plan c.toml                    what would be done, and to whom (docs/campaign.md)
   laggard campaign run c.toml --cell control      play one cell
-  laggard campaign run c.toml --resume            play all that are left
+  laggard campaign run c.toml --resume            play what is left; cleans up first
+  laggard campaign recover runs/c-42              clean up after one that was killed
   laggard campaign report runs/c-42 --html > c.html
   laggard campaign report runs/c-42 --diff runs/c-41
   laggard campaign replay runs/c-42/cell/a-DevFail/ONE/1
@@ -45,7 +48,12 @@ enum Command {
         json: bool,
     },
     /// Play the cells; goes on where it stopped with --resume.
-    Run(run::Run),
+    Run(run::RunCommand),
+    /// Take away what a killed run has left: its fault, its lab, its programs. Nothing of anybody else.
+    Recover {
+        /// The folder of a run.
+        run: PathBuf,
+    },
     /// Tell what a run has found: the matrix, whether the file system's own check is honest, what logs are worth.
     Report(report::ReportCommand),
     /// Play a cell again, with the same choices, and compare.
@@ -65,6 +73,7 @@ impl Campaign {
         match self.command {
             Command::Plan { file, json } => plan(&file, json),
             Command::Run(run) => run.run(),
+            Command::Recover { run } => recover(&run),
             Command::Report(report) => report.run(),
             Command::Replay { cell } => again::replay(&cell),
             Command::Shrink { cell } => again::shrink(&cell),
@@ -83,6 +92,18 @@ fn plan(file: &std::path::Path, json: bool) -> Outcome {
     write!(out, "{}", plan.text())?;
     out.flush()?;
     Ok(Done::Well)
+}
+
+fn recover(run: &std::path::Path) -> Outcome {
+    let config = Run::read(run).map_err(explained)?.config;
+    let turn = Turn::take(run).map_err(explained)?;
+    let recovered = recovery::recover(run, &config, &turn).map_err(explained)?;
+    recovered.iter().for_each(|cell| tell(cell.told(run)));
+    if recovered.is_empty() {
+        tell("no cell was cut short: nothing to do");
+    }
+    let is_clean = recovered.iter().all(|cell| cell.left.is_empty());
+    Ok(if is_clean { Done::Well } else { Done::WithErrors })
 }
 
 /// What the machine lacks has an exit status of its own.

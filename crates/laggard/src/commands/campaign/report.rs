@@ -33,26 +33,29 @@ impl ReportCommand {
         let of = |folder: &PathBuf| Run::read(folder).and_then(|run| Report::of(&run)).map_err(explained);
         let report = of(&self.run)?;
         let before = self.diff.as_ref().map(of).transpose()?;
+        let changes = before.as_ref().map(|before| report::diff(before, &report));
+        let table = before.iter().zip(&changes).next();
+        let table = table.map(|(before, changes)| report::diff_table(changes, before, &report));
         let mut out = output::stdout();
-        match (&before, self.json, self.md, self.html) {
-            (Some(before), true, ..) => output::json(&report::diff(before, &report))?,
+        match (&changes, self.json, self.md, self.html) {
+            (Some(changes), true, ..) => output::json(changes)?,
             (None, true, ..) => output::json(&report)?,
-            (_, _, true, _) => write!(out, "{}", report::markdown(&report))?,
-            (_, _, _, true) => write!(out, "{}", report::page(&report))?,
-            _ => text(&report)?,
+            (_, _, true, _) => write!(out, "{}", report::markdown(&report, table.as_ref()))?,
+            (_, _, _, true) => write!(out, "{}", report::page(&report, table.as_ref()))?,
+            _ => text(&report, table.as_ref())?,
         }
         out.flush()?;
-        if let (Some(before), false) = (&before, self.json) {
-            print(&report::diff_table(&report::diff(before, &report), before, &report))?;
-        }
         Ok(Done::Well)
     }
 }
 
-fn text(report: &Report) -> anyhow::Result<()> {
+fn text(report: &Report, difference: Option<&Table>) -> anyhow::Result<()> {
     writeln!(output::stdout(), "{}\n", report.headline())?;
-    for table in report::tables(report) {
-        print(&table)?;
+    if let Some(difference) = difference {
+        writeln!(output::stdout(), "{}", difference.note)?;
+    }
+    for table in difference.into_iter().chain(&report::tables(report)) {
+        print(table)?;
     }
     for warning in &report.warnings {
         tell(format_args!("warning: {warning}"));

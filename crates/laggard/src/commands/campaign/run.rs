@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
@@ -15,7 +14,7 @@ use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
 #[derive(Args)]
-pub struct Run {
+pub struct RunCommand {
     /// The campaign file.
     file: PathBuf,
     /// Only cells whose names (FAULT/NODES/REPEAT) match this pattern.
@@ -38,18 +37,18 @@ pub struct Run {
     verbose: bool,
 }
 
-impl Run {
+impl RunCommand {
     pub fn run(self) -> Outcome {
         let mut config = Config::read(&self.file).map_err(explained)?;
         config.repeats = self.repeat.unwrap_or(config.repeats).max(1);
         config.seed = self.seed.unwrap_or(config.seed);
         let out = self.out.clone().unwrap_or(config.out.clone());
         config.out = std::path::absolute(&out).with_context(|| out.display().to_string())?;
-        let is_over = listen()?;
+        let interrupt = Interrupt::listen()?;
         let wanted = Wanted { cells: self.cell.clone(), resume: self.resume };
         let verbose = self.verbose;
         let hear = |news: News| heard(&news, verbose);
-        let sum = play::play_all(&config, &wanted, &|| is_over.load(Ordering::Relaxed), &hear);
+        let sum = play::play_all(&config, &wanted, &|| interrupt.is_wanted(), &hear);
         let sum = sum.map_err(explained)?;
         let (now, folder) = (output::count(sum.now as u64, "cell"), play::folder(&config));
         tell(format_args!("{}: {now} played, {} were there", folder.display(), sum.before));
@@ -61,21 +60,40 @@ impl Run {
     }
 }
 
-/// The first signal heals and ends in good order; a second one ends at once, and the guard heals.
-pub(super) fn listen() -> anyhow::Result<Arc<AtomicBool>> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    let is_over = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&is_over))?;
-        signal_hook::flag::register(signal, Arc::clone(&is_over))?;
+/// Whether somebody wants it to end. The first signal heals and ends in good order; a second one ends at once, and the
+/// guard heals.
+pub(super) struct Interrupt {
+    is_wanted: Arc<AtomicBool>,
+    is_told: AtomicBool,
+}
+
+impl Interrupt {
+    pub fn listen() -> anyhow::Result<Interrupt> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        let is_wanted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register_conditional_shutdown(signal, 2, Arc::clone(&is_wanted))?;
+            signal_hook::flag::register(signal, Arc::clone(&is_wanted))?;
+        }
+        Ok(Interrupt { is_wanted, is_told: AtomicBool::new(false) })
     }
-    Ok(is_over)
+
+    /// Says so, the first time: healing may take a while.
+    pub fn is_wanted(&self) -> bool {
+        let is_wanted = self.is_wanted.load(Ordering::Relaxed);
+        if is_wanted && !self.is_told.swap(true, Ordering::Relaxed) {
+            tell(
+                "interrupted: healing, and taking the lab down; once more ends at once, and --resume cleans up",
+            );
+        }
+        is_wanted
+    }
 }
 
 pub(super) fn heard(news: &News, verbose: bool) {
     match news {
         News::Begin(cell, number, all, left) => {
-            let left = left.map_or_else(String::new, |left| format!(", {} left", minutes(left)));
+            let left = left.map_or_else(String::new, |left| format!(", {} left", output::minutes(left)));
             tell(format_args!("{number} of {all}: {}{left}", cell.name()));
         }
         News::End(result) => {
@@ -88,11 +106,8 @@ pub(super) fn heard(news: &News, verbose: bool) {
             let word = result.verdict().as_str();
             tell(format_args!("  {}: {word} in {:.0} s{why}{dirty}", result.cell.name(), result.took_s));
         }
-        News::Line(line) if verbose || line.starts_with("check.") => tell(format_args!("  {line}")),
+        News::Warning(line) => tell(format_args!("warning: {line}")),
+        News::Line(line) if verbose => tell(format_args!("  {line}")),
         News::Line(_) => {}
     }
-}
-
-fn minutes(time: Duration) -> String {
-    format!("{} min", time.as_secs().div_ceil(60))
 }

@@ -1,7 +1,6 @@
 //! `laggard lab suite`: many experiments.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
@@ -53,14 +52,16 @@ impl Suite {
             News::Begin(planned, number, all, left) => {
                 bar.set_length(all as u64);
                 bar.set_position(number as u64 - 1);
-                bar.set_prefix(minutes(left));
+                let left = output::minutes(left.unwrap_or_default());
+                bar.set_prefix(left.clone());
                 bar.set_message(planned.name.clone());
                 if bar.is_hidden() {
-                    tell(format_args!("{number} of {all}: {}, {} left", planned.name, minutes(left)));
+                    tell(format_args!("{number} of {all}: {}, {left} left", planned.name));
                 }
             }
             News::Line(line) => bar.set_message(line.to_owned()),
-            News::Failed(planned, error) => bar.suspend(|| tell(format_args!("{}: {error}", planned.name))),
+            News::Warning(line) => bar.suspend(|| tell(line)),
+            News::End(_) => {}
         };
         let played = suite::play_all(&lab, &suite, &out, &hear).map_err(explained)?;
         bar.finish_and_clear();
@@ -89,8 +90,4 @@ impl Suite {
             parts: self.timing.parts(),
         })
     }
-}
-
-fn minutes(time: Duration) -> String {
-    format!("{} min", time.as_secs().div_ceil(60))
 }
