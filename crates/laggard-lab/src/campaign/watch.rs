@@ -102,6 +102,7 @@ fn here() -> Node {
         brick: None,
         addresses: vec![],
         marker: None,
+        ssh_config: None,
         keep: crate::inject::FOLDER.into(),
         stop: None,
         restart: None,
