@@ -58,6 +58,9 @@ const ENDS: [&str; 5] = ["refused", "CLEAN", "DIRTY", "interrupted", "recovered"
 /// A cell's parts that hold many files, and no cell.
 const NO_CELLS: [&str; 3] = ["logs", "steps", "recorded"];
 
+/// How long a guard takes to end at the most, once it has nothing to do.
+const LAST_MOMENTS: Duration = Duration::from_secs(3);
+
 /// What the first line of a cell says: who plays it.
 pub fn signature() -> Value {
     json!({ "controller": std::process::id() })
@@ -116,6 +119,7 @@ fn recover_cell(folder: &Path, config: &Config, first: &Edge) -> Result<Recovere
             recovered.done.push(format!("the lab {name} was taken down"));
         }
         remove_journals(controller);
+        wait_for_guards();
     }
     if let Some(before) = Snapshot::read(&folder.join("before.json")) {
         recovered.left.extend(before.difference(&Snapshot::take()));
@@ -124,6 +128,15 @@ fn recover_cell(folder: &Path, config: &Config, first: &Edge) -> Result<Recovere
     let line = json!({ "phase": Phase::Teardown, "at_ns": now_ns(), "what": word, "left": recovered.left });
     Ledger::open(&folder.join("cell.jsonl"))?.add(&line)?;
     Ok(recovered)
+}
+
+/// A guard that has nothing left to do is about to go, with its control group; that of a killed one is swept away. One
+/// that stays is somebody else's.
+fn wait_for_guards() {
+    let begin = Instant::now();
+    while inject::sweep() && begin.elapsed() < LAST_MOMENTS {
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// The fault of a cell, which is written down before it is applied.

@@ -57,16 +57,17 @@ impl Group {
     }
 }
 
-/// Removes the empty groups of guards that were killed.
-pub(super) fn sweep() {
+/// Removes the empty groups of guards that were killed; whether there are others, with a guard in them.
+pub(crate) fn sweep() -> bool {
+    let mut is_any_left = false;
     for (root, _) in hierarchies() {
         for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with(PREFIX) {
-                // One that somebody is in stays.
-                let _ = std::fs::remove_dir(entry.path());
+                is_any_left |= std::fs::remove_dir(entry.path()).is_err();
             }
         }
     }
+    is_any_left
 }
 
 /// The second version, and systemd's own of the first; each with the group that this process is in.

@@ -42,6 +42,7 @@ mod session;
 mod testing;
 
 pub use apart::Apart;
+pub(crate) use apart::sweep;
 pub use deed::{Choice, Deed, LabStep, Part, Step};
 pub use doctor::{Availability, doctor};
 pub use doing::{Finding, Which, standing, undo};
