@@ -234,12 +234,12 @@ fn largest(names: &Names, asked: &[Event], layers: &[Layer]) -> (Scope, String) 
     (Scope::of(Some(filter), Some(processes)), words)
 }
 
-/// Layers of which most can be linked, but not all. Not messages: what one is for is known only once it is sent, and by
-/// its begin none would be for anything.
+/// Layers of which most can be linked, but not all. Not those like messages, of which it is known only after their
+/// begin what they are for: by that, none would be for anything.
 fn only_linked(header: &Header, first: &[Record], layers: &[Layer], scope: Scope) -> [bool; Layer::COUNT] {
     let gatherer = tried(header, first, layers, scope);
     let mut only_linked = [false; Layer::COUNT];
-    for layer in layers.iter().skip(1).filter(|layer| **layer != Layer::Net) {
+    for layer in layers.iter().skip(1).filter(|layer| !gatherer.is_joined_late(**layer)) {
         let [loose, linked] = gatherer.linked_bytes(*layer);
         let share = linked as f64 / ((loose + linked) as f64).max(1.0);
         only_linked[*layer as usize] = (MOSTLY_LINKED..1.0).contains(&share);

@@ -133,6 +133,8 @@ pub struct Gathered {
     pub linked: [u64; 2],
     /// Their bytes.
     pub linked_bytes: [u64; 2],
+    /// How many of the second became known to be so only after their begin.
+    pub joined: u64,
     /// Requests of others.
     pub left_out: u64,
     /// Requests cut short.
@@ -177,6 +179,7 @@ impl Gathered {
             ahead_bytes: 0,
             linked: [0; 2],
             linked_bytes: [0; 2],
+            joined: 0,
             left_out: 0,
             partial: 0,
             boundaries: Default::default(),
@@ -256,6 +259,7 @@ impl Gathered {
     /// A request counted as one for none above is for one after all.
     pub fn joined(&mut self, request: &Request) {
         if request.op.is_data() && self.linked[0] > 0 {
+            self.joined += 1;
             self.linked = [self.linked[0] - 1, self.linked[1] + 1];
             let nbytes = if request.is_sized_late { 0 } else { request.nbytes.min(self.linked_bytes[0]) };
             self.linked_bytes = [self.linked_bytes[0] - nbytes, self.linked_bytes[1] + nbytes];

@@ -75,6 +75,11 @@ impl Gatherer {
         self.layers[layer as usize].as_ref().map_or([0; 2], |gathered| gathered.linked_bytes)
     }
 
+    /// Whether the begins of a layer's requests mostly do not tell what they are for.
+    pub fn is_joined_late(&self, layer: Layer) -> bool {
+        self.layers[layer as usize].as_ref().is_some_and(|gathered| 2 * gathered.joined > gathered.linked[1])
+    }
+
     fn enter(&mut self, layer: Layer, now_ns: u64) {
         if self.layers[layer as usize].is_none() {
             let above = self.captured.iter().rfind(|captured| **captured < layer);
