@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::importing::{Intake, Interval};
 use crate::model::{Layer, MetaOp, NO_OFFSET, Object, Op};
-use crate::reading::{Lines, Place, ReadError};
+use crate::reading::{Lines, ReadError};
 
 /// Whether a content is made of such lines.
 pub fn recognises(start: &[u8]) -> bool {
@@ -45,13 +45,7 @@ fn parsed(line: &[u8]) -> Result<Line, serde_json::Error> {
 pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(text);
     let mut names = HashMap::new();
-    loop {
-        let place = Place::Line(lines.number() + 1);
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line.trim_ascii(),
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(ReadError::Io { place, error }),
-        };
+    while let Some((place, line)) = lines.next_told()? {
         if matches!(line, b"" | b"[" | b"]") {
             continue;
         }
@@ -67,6 +61,7 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
             }
         }
     }
+    Ok(())
 }
 
 /// `{"name":"FH","ph":"M","args":{"name":"/mnt/file","value":"1a2b"}}`: what a hash stands for.

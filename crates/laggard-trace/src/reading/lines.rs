@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use super::{Place, ReadError};
+
 /// What is read at once.
 const PIECE: usize = 256 * 1024;
 
@@ -61,6 +63,15 @@ impl<R: Read> Lines<R> {
             let known = self.end - self.begin;
             self.fill();
             searched = self.begin + known.min(self.end - self.begin);
+        }
+    }
+
+    /// The next line without the spaces around it, and its place.
+    pub fn next_told(&mut self) -> Result<Option<(Place, &[u8])>, ReadError> {
+        let place = Place::Line(self.number + 1);
+        match self.next_line() {
+            Ok(line) => Ok(line.map(|line| (place, line.trim_ascii()))),
+            Err(error) => Err(ReadError::Io { place, error }),
         }
     }
 

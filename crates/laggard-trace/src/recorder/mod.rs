@@ -7,7 +7,7 @@ use crate::chrome;
 use crate::ftrace::number::{decimal, seconds};
 use crate::importing::{Intake, Interval};
 use crate::model::{Flags, Layer, NO_OFFSET, Object, Op};
-use crate::reading::{Lines, Place, ReadError};
+use crate::reading::{Lines, ReadError};
 
 /// Whether a content is made of such lines.
 pub fn recognises(start: &[u8]) -> bool {
@@ -50,13 +50,7 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
     let stem = name.rsplit('/').next().and_then(|last| last.split('.').next()).unwrap_or_default();
     let rank = stem.parse().unwrap_or(0);
     let mut lines = Lines::new(text);
-    loop {
-        let place = Place::Line(lines.number() + 1);
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line.trim_ascii(),
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(ReadError::Io { place, error }),
-        };
+    while let Some((place, line)) = lines.next_told()? {
         match parsed(line) {
             Some(call) => {
                 if let Some(interval) = interval(&call, rank) {
@@ -71,6 +65,7 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
             )),
         }
     }
+    Ok(())
 }
 
 /// What a call asks for. Counts of MPI-IO are of types that are not told, so sizes and offsets are those of system calls
