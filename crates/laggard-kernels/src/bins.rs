@@ -35,7 +35,7 @@ impl Scale {
 
 kernel! {
     /// The number of each value's bin.
-    pub fn number(values: &[f64], scale: Scale, numbers: &mut [u16]) = plain | wide;
+    pub fn number(values: &[f64], scale: Scale, numbers: &mut [u16]) = plain | wide | widest;
 }
 
 fn plain(values: &[f64], scale: Scale, numbers: &mut [u16]) {
@@ -89,5 +89,42 @@ fn wide(values: &[f64], scale: Scale, numbers: &mut [u16]) {
         let eight = &mut numbers[start..][..8];
         // SAFETY: eight numbers of 16 bits are as long as the register; it need not be aligned.
         unsafe { _mm_storeu_si128(eight.as_mut_ptr().cast(), _mm_packus_epi32(one, other)) };
+    }
+}
+
+/// As `wide`, eight at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl")]
+fn widest(values: &[f64], scale: Scale, numbers: &mut [u16]) {
+    use std::arch::x86_64::{
+        _mm_storeu_si128, _mm256_cvtepi32_epi16, _mm256_min_epu32, _mm256_set1_epi32, _mm512_cvttpd_epi32,
+        _mm512_fmadd_pd, _mm512_fnmadd_pd, _mm512_max_pd, _mm512_min_pd, _mm512_mul_pd, _mm512_set1_pd,
+        _mm512_setzero_pd, _mm512_sub_pd,
+    };
+
+    use crate::machine::widest::load_eight;
+
+    let width = if scale.width == 0.0 { 1.0 } else { scale.width };
+    if values.len() < 8 || !WIDTHS.contains(&width) {
+        return plain(values, scale, numbers);
+    }
+    assert_eq!(values.len(), numbers.len(), "a number for each value");
+    let most = _mm512_set1_pd(2.0 * f64::from(scale.count) * width);
+    let (share, width) = (_mm512_set1_pd(1.0 / width), _mm512_set1_pd(width));
+    let (low, last) = (_mm512_set1_pd(scale.low), _mm512_set1_pd(f64::from(scale.count - 1)));
+    let missing = _mm256_set1_epi32(i32::from(scale.count));
+    for start in (0..values.len()).step_by(8) {
+        let start = start.min(values.len() - 8);
+        let Some(eight) = values[start..].first_chunk::<8>() else { return };
+        let above = _mm512_max_pd(_mm512_setzero_pd(), _mm512_sub_pd(load_eight(eight), low));
+        let above = _mm512_min_pd(most, above);
+        let mut exact = _mm512_mul_pd(above, share);
+        for _ in 0..2 {
+            exact = _mm512_fmadd_pd(_mm512_fnmadd_pd(exact, width, above), share, exact);
+        }
+        let whole = _mm256_min_epu32(_mm512_cvttpd_epi32(_mm512_min_pd(last, exact)), missing);
+        let eight = &mut numbers[start..][..8];
+        // SAFETY: eight numbers of 16 bits are as long as the register; it need not be aligned.
+        unsafe { _mm_storeu_si128(eight.as_mut_ptr().cast(), _mm256_cvtepi32_epi16(whole)) };
     }
 }

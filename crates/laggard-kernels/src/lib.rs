@@ -1,7 +1,7 @@
 //! Numbers in, numbers out: the inner loops of peer comparison.
 //!
-//! Every kernel is compiled twice from the same source, for any machine and for AVX2, and the one that runs is
-//! chosen at run time. Nothing is reordered: sums of floats go from the first to the last, so both give the same
+//! A kernel has one body for any machine, one for AVX2, and those that take the most time one for AVX-512; which of
+//! them runs is chosen at run time. Sums of floats are taken in one order by all of them, so they give the same
 //! bits. [`twin`] says the same things in the plainest words; one test holds all of them together.
 //!
 //! Always: NaN means missing. Rows have no more than [`HIGHEST_BIN`] as a bin.
@@ -13,6 +13,7 @@ mod machine;
 
 pub mod average;
 pub mod bins;
+pub mod counts;
 pub mod extent;
 pub mod lanes;
 pub mod median;

@@ -1,37 +1,75 @@
 //! Which instructions the machine has, and how a kernel is made for them.
 
-/// Makes a public function that calls the wide one of two bodies on machines with AVX2 and FMA, and the plain one elsewhere.
-/// Both must give the same bits.
+/// Makes a public function that calls the widest of its bodies that the machine can run: plain, wide, and the widest, which
+/// may be left out. All must give the same bits.
 macro_rules! kernel {
     (
         $(#[$doc:meta])*
         $public:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)? =
-            $plain:path | $wide:path;
+            $plain:path | $wide:path | $widest:path;
     ) => {
         $(#[$doc])*
         #[inline]
         $public fn $name($($argument: $kind),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
-            if $crate::machine::is_wide() {
-                // SAFETY: the machine was just asked for AVX2 and FMA.
-                return unsafe { $wide($($argument),*) };
+            match $crate::machine::width() {
+                // SAFETY: the machine was just asked for what it needs.
+                $crate::machine::Width::Widest => return unsafe { $widest($($argument),*) },
+                // SAFETY: as before.
+                $crate::machine::Width::Wide => return unsafe { $wide($($argument),*) },
+                $crate::machine::Width::Plain => (),
             }
             $plain($($argument),*)
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        $public:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)? =
+            $plain:path | $wide:path;
+    ) => {
+        kernel! {
+            $(#[$doc])*
+            $public fn $name($($argument: $kind),*) $(-> $result)? = $plain | $wide | $wide;
         }
     };
 }
 
 pub(crate) use kernel;
 
-/// Whether the machine has AVX2, and multiplies and adds at once (FMA), which all but a few with AVX2 do.
+/// How much a machine does at once.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Width {
+    /// What any machine does.
+    Plain,
+    /// AVX2, with FMA (to multiply and add at once) and POPCNT, which all but a few with AVX2 have.
+    Wide,
+    /// Besides, the parts of AVX-512 that came with the first servers that had it: F, BW, DQ, VL.
+    Widest,
+}
+
+/// What the machine can do, asked once.
+#[cfg(target_arch = "x86_64")]
+static WIDTH: std::sync::LazyLock<Width> = std::sync::LazyLock::new(|| {
+    use std::arch::is_x86_feature_detected as has;
+
+    let is_wide = has!("avx2") && has!("fma") && has!("popcnt");
+    let is_widest = is_wide && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+    match (is_widest, is_wide) {
+        (true, _) => Width::Widest,
+        (_, true) => Width::Wide,
+        _ => Width::Plain,
+    }
+});
+
+/// What the machine can do.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(crate) fn is_wide() -> bool {
+pub(crate) fn width() -> Width {
     #[cfg(test)]
-    if testing::IS_PLAIN.get() {
-        return false;
-    }
-    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
+    return testing::WIDEST.get().min(*WIDTH);
+    #[cfg(not(test))]
+    *WIDTH
 }
 
 /// Loads and stores of whole registers, from and to slices that are long enough.
@@ -72,19 +110,44 @@ pub(crate) mod wide {
     }
 }
 
-#[cfg(test)]
-pub(crate) mod testing {
-    use std::cell::Cell;
+/// The same for the widest registers.
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod widest {
+    use std::arch::x86_64::{__m512d, _mm512_loadu_pd, _mm512_storeu_pd};
 
-    thread_local! {
-        pub(crate) static IS_PLAIN: Cell<bool> = const { Cell::new(false) };
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(crate) fn load_eight(values: &[f64; 8]) -> __m512d {
+        // SAFETY: eight numbers of 64 bits are as long as the register; it need not be aligned.
+        unsafe { _mm512_loadu_pd(values.as_ptr()) }
     }
 
-    /// Runs a test as on the machine it runs on, and as on one without AVX2.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(crate) fn store_eight(values: &mut [f64; 8], register: __m512d) {
+        // SAFETY: as in `load_eight`.
+        unsafe { _mm512_storeu_pd(values.as_mut_ptr(), register) }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    #[cfg(target_arch = "x86_64")]
+    use super::Width;
+
+    #[cfg(target_arch = "x86_64")]
+    thread_local! {
+        pub(crate) static WIDEST: std::cell::Cell<Width> = const { std::cell::Cell::new(Width::Widest) };
+    }
+
+    /// Runs a test as on the machine it runs on, and as on those that can do less.
     pub(crate) fn on_every_machine(test: impl Fn()) {
-        for is_plain in [false, true] {
-            IS_PLAIN.set(is_plain);
+        #[cfg(target_arch = "x86_64")]
+        for widest in [Width::Widest, Width::Wide, Width::Plain] {
+            WIDEST.set(widest);
             test();
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        test();
     }
 }

@@ -24,6 +24,11 @@ impl Network {
         Network { size, exchanges }
     }
 
+    /// The length of the columns that it sorts.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// Sorts each lane of each block, lowest first.
     #[inline]
     pub fn sort(&self, blocks: &mut [Lanes]) {

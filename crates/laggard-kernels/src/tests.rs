@@ -2,6 +2,7 @@
 
 use crate::average::moving_average;
 use crate::bins::Scale;
+use crate::counts::{MOST_COUNTED, PAST, count_up};
 use crate::extent::extent;
 use crate::lanes::{ASKED, LANES, Lanes, Question};
 use crate::machine::testing::on_every_machine;
@@ -233,6 +234,38 @@ fn networks_sort_columns_of_every_length() {
             }
         }
     });
+}
+
+#[test]
+fn counts_up_to_each_bin_are_those_of_the_twin_at_every_length() {
+    on_every_machine(|| {
+        let mut dice = Dice(12);
+        for bins in 1..=MOST_COUNTED {
+            for length in [0, 1, 31, 32, 33, 60, MOST_COUNTED] {
+                // Past the last bin is what is missing.
+                let mut row = [PAST; MOST_COUNTED];
+                row[..length].fill_with(|| dice.next(bins as u64 + 1) as u16);
+                let mut counts = [9; MOST_COUNTED];
+                count_up(&row, &mut counts);
+                assert_eq!(counts[..bins], twin::counts(&row, bins));
+            }
+        }
+    });
+}
+
+#[test]
+fn the_area_is_the_same_along_bins_and_along_samples() {
+    let mut dice = Dice(13);
+    for bins in 1..=MOST_COUNTED {
+        let mut row = || {
+            let mut row: Vec<u16> = (0..60).map(|_| dice.next(bins as u64 + 1) as u16).collect();
+            row.sort_unstable();
+            row
+        };
+        let (one, other) = (row(), row());
+        let [along_one, along_other] = [&one, &other].map(|row| twin::counts(row, bins));
+        assert_eq!(twin::distance(&one, &other), twin::distance(&along_one, &along_other));
+    }
 }
 
 #[test]

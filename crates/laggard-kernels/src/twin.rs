@@ -35,6 +35,11 @@ pub fn extent(values: &[f64]) -> Extent {
     }
 }
 
+/// See [`crate::counts::count_up`].
+pub fn counts(bins: &[u16], count: usize) -> Vec<u16> {
+    (0..count).map(|highest| bins.iter().filter(|bin| usize::from(**bin) <= highest).count() as u16).collect()
+}
+
 /// The sum of the differences of two rows of bins: what [`crate::lanes`] computes for many at once.
 pub fn distance(one: &[u16], other: &[u16]) -> u32 {
     one.iter().zip(other).map(|(&a, &b)| u32::from(a.abs_diff(b))).sum()

@@ -1,30 +1,27 @@
 //! The area between cumulative histograms, in counts.
 //!
-//! With as many samples on both sides, the area between two cumulative histograms is the sum of the differences of
-//! the i-th lowest bins. Missing samples count as being in one more bin past the last: they add to the area up to
-//! the last bin just as if they were nowhere (counts are compared, not shares), so absence is seen as distance.
+//! Missing samples count as being in one more bin past the last: they add to the area up to the last bin just as if they
+//! were nowhere (counts are compared, not shares), so absence is seen as distance.
 //!
 //! Verdicts need only "is it more than half?", which `pivots` settle for almost all members; only the others
 //! are compared with everyone.
 
-use laggard_kernels::bins::{Scale, number};
-use laggard_kernels::lanes::{ASKED, Question, distances, exceed, turn};
+use laggard_kernels::Lanes;
+use laggard_kernels::lanes::{ASKED, Question, exceed};
 use laggard_kernels::quartiles::Overview;
 use laggard_kernels::rows::Rows;
-use laggard_kernels::sorting::Network;
-use laggard_kernels::{LANES, Lanes};
 
 use super::bins::BinRule;
+use super::curves::Curves;
 use super::pairs::{self, majority};
-use super::pivots::{Pivot, Sorted};
+use super::pivots::Pivot;
 use super::{Distances, Settled};
 
-/// The members' samples as sorted bins, and what pivots tell of them.
+/// The members' curves, and what pivots tell of them.
 pub struct CdfDistances {
     rule: BinRule,
     overview: Overview,
-    network: Network,
-    sorted: Sorted,
+    curves: Curves,
     /// The group's middle.
     middle: Pivot,
     /// Memory that is used again and again.
@@ -36,10 +33,7 @@ pub struct CdfDistances {
 
 /// Further pivots, tried one after the other: curves that so many members are below. They lie between the middle and
 /// those that are above or below all others, whose distances they tell almost exactly.
-const CURVES: [f64; 6] = [0.15, 0.85, 0.3, 0.7, 0.05, 0.95];
-
-/// Blocks that are sorted at a time, while they are in the processor's nearest cache.
-const SORTED_AT_ONCE: usize = 8;
+const SHARES: [f64; 6] = [0.15, 0.85, 0.3, 0.7, 0.05, 0.95];
 
 /// Members that are compared with everyone at a time, and blocks that each of them is compared with in its turn: a few
 /// hundred KiB, which are then at hand for all of them.
@@ -55,8 +49,7 @@ impl CdfDistances {
         CdfDistances {
             rule,
             overview: Overview::default(),
-            network: Network::new(0),
-            sorted: Sorted::default(),
+            curves: Curves::default(),
             middle: Pivot::default(),
             other: Pivot::default(),
             ordered: Vec::new(),
@@ -65,43 +58,13 @@ impl CdfDistances {
         }
     }
 
-    fn resize(&mut self, rows: Rows) {
-        let (size, members) = (rows.columns(), rows.count());
-        if (self.sorted.size, self.sorted.members) != (size, members) {
-            self.network = Network::new(size);
-            let blocks = vec![Lanes::all(0); members.div_ceil(LANES) * size];
-            self.sorted = Sorted { blocks, size, members, highest: 0 };
-        }
-    }
-
-    fn sort_into_blocks(&mut self, rows: Rows, scale: Scale) {
-        let Sorted { blocks, size, members, highest } = &mut self.sorted;
-        *highest = scale.count;
-        // Rows past the last member stay too high to be any.
-        let mut numbers = vec![u16::MAX; LANES * *size];
-        let mut each = rows.iter();
-        let mut left = *members;
-        for together in blocks.chunks_mut(SORTED_AT_ONCE * *size) {
-            for block in together.chunks_exact_mut(*size) {
-                let valid = LANES.min(left);
-                left -= valid;
-                numbers[valid * *size..].fill(u16::MAX);
-                for (numbers, row) in numbers.chunks_exact_mut(*size).take(valid).zip(each.by_ref()) {
-                    number(row, scale, numbers);
-                }
-                turn(&numbers, *size, block);
-            }
-            self.network.sort(together);
-        }
-    }
-
     /// Takes what further pivots tell, as long as many are undecided. The first one is at no distance from nothing
     /// at all: who has a higher sum than most is as far from them.
     fn ask_pivots(&mut self, verdicts: &mut [Settled]) {
-        let mut curves = CURVES.iter();
-        let mut curve = vec![0; self.sorted.size];
+        let mut shares = SHARES.iter();
+        let mut curve = vec![0; self.curves.size];
         while self.undecided.len() > FEW {
-            self.other.aim(&self.sorted, &curve, &mut self.ordered);
+            self.other.aim(&self.curves, &curve, &mut self.ordered);
             let (middle, other) = (&self.middle, &self.other);
             self.undecided.retain(|&(member, limit)| {
                 let told = other.verdict(member, limit);
@@ -110,22 +73,22 @@ impl CdfDistances {
                 }
                 told.is_none()
             });
-            let Some(share) = curves.next() else { return };
-            curve = self.sorted.curve(*share);
+            let Some(share) = shares.next() else { return };
+            curve = self.curves.curve(*share);
         }
     }
 
     /// Compares those that are still undecided with all others, a few at a time, and with as many of these at a time
     /// as stay in the processor's cache.
     fn ask_everyone(&mut self, verdicts: &mut [Settled]) {
-        let Sorted { blocks, size, members, highest } = &self.sorted;
+        let Curves { blocks, size, members, highest, .. } = &self.curves;
         for undecided in self.undecided.chunks(ASKED_IN_TURN) {
             let few = || undecided.chunks(ASKED);
             // Where there are too few, one of them is asked for again.
             let asked = |few: &[(usize, u32)]| std::array::from_fn(|number| few[number.min(few.len() - 1)]);
             self.spread.clear();
             for (member, _) in few().flat_map(asked) {
-                spread(&self.sorted, member, &mut self.spread);
+                self.curves.spread(member, &mut self.spread);
             }
             let needed = majority(*members);
             let question = |(_, limit)| Question::new(limit, *members, needed);
@@ -145,17 +108,10 @@ impl CdfDistances {
 
     fn score(&mut self, member: usize) -> u32 {
         self.spread.clear();
-        spread(&self.sorted, member, &mut self.spread);
-        self.ordered.resize(self.sorted.members, 0);
-        distances(&self.spread, &self.sorted.blocks, self.sorted.highest, &mut self.ordered);
+        self.curves.spread(member, &mut self.spread);
+        self.curves.distances_to(&self.spread, &mut self.ordered);
         pairs::score(&mut self.ordered, u32::cmp)
     }
-}
-
-/// Appends the bins of one member, each in all lanes.
-fn spread(sorted: &Sorted, member: usize, spread: &mut Vec<Lanes>) {
-    let block = &sorted.blocks[member / LANES * sorted.size..][..sorted.size];
-    spread.extend(block.iter().map(|row| Lanes::all(row[member % LANES])));
 }
 
 /// Distances are whole numbers: above a threshold is above its whole part. None: nothing is above it.
@@ -176,15 +132,14 @@ fn settled(to_middle: u32, limit: Option<u32>, is_over: bool) -> Settled {
 
 impl Distances for CdfDistances {
     fn look(&mut self, rows: Rows, fresh: usize) {
-        self.resize(rows);
         let scale = self.rule.scale(rows, fresh, &mut self.overview);
-        self.sort_into_blocks(rows, scale);
-        self.middle.aim(&self.sorted, &self.sorted.middle(), &mut self.ordered);
+        self.curves.draw(rows, scale);
+        self.middle.aim(&self.curves, &self.curves.middle(), &mut self.ordered);
     }
 
     fn scores(&mut self, scores: &mut Vec<f32>) {
         scores.clear();
-        scores.extend((0..self.sorted.members).map(|member| self.score(member) as f32));
+        scores.extend((0..self.curves.members).map(|member| self.score(member) as f32));
     }
 
     fn deviations(&mut self, deviations: &mut Vec<f32>) {
@@ -195,7 +150,7 @@ impl Distances for CdfDistances {
     fn settle(&mut self, thresholds: &[f32], verdicts: &mut Vec<Settled>) {
         self.undecided.clear();
         verdicts.clear();
-        for (member, &threshold) in thresholds.iter().enumerate().take(self.sorted.members) {
+        for (member, &threshold) in thresholds.iter().enumerate().take(self.curves.members) {
             let limit = whole(threshold);
             let told = limit.map_or(Some(false), |limit| self.middle.verdict(member, limit));
             self.undecided.extend(limit.filter(|_| told.is_none()).map(|limit| (member, limit)));
@@ -207,7 +162,7 @@ impl Distances for CdfDistances {
 
     /// Members whose score cannot be higher are passed over.
     fn raise(&mut self, highest: &mut [f32]) {
-        for (member, highest) in highest.iter_mut().enumerate().take(self.sorted.members) {
+        for (member, highest) in highest.iter_mut().enumerate().take(self.curves.members) {
             if self.middle.highest(member) as f32 > *highest || highest.is_nan() {
                 *highest = highest.max(self.score(member) as f32);
             }

@@ -4,6 +4,7 @@
 
 pub mod bins;
 pub mod cdf;
+mod curves;
 pub mod kl;
 pub mod median;
 pub mod naive;

@@ -4,21 +4,8 @@
 //! and no closer than the difference of the two. So from the distances of all members to a pivot follow bounds for
 //! the score of each, without looking at pairs.
 
-use laggard_kernels::lanes::distances;
-use laggard_kernels::median::{Quantile, quantiles};
-use laggard_kernels::{LANES, Lanes};
-
+use super::curves::Curves;
 use super::pairs::majority;
-
-/// The members' sorted bins, sixteen side by side.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sorted {
-    pub(super) blocks: Vec<Lanes>,
-    pub(super) size: usize,
-    pub(super) members: usize,
-    /// No bin is higher; that of missing samples.
-    pub(super) highest: u16,
-}
 
 /// The distances of all members to one point.
 #[derive(Clone, Debug, Default)]
@@ -30,41 +17,10 @@ pub(super) struct Pivot {
     far: u32,
 }
 
-/// Blocks that are looked at to draw a curve that need not be exact.
-const DRAWN: usize = 32;
-
-impl Sorted {
-    /// The curve below which a share of the members is, at each position.
-    pub(super) fn curve(&self, share: f64) -> Vec<u16> {
-        let every = (self.blocks.len() / self.size / DRAWN).max(1);
-        let blocks = (0..self.members).step_by(LANES).step_by(every);
-        let count: usize = blocks.map(|first| LANES.min(self.members - first)).sum();
-        self.ranked(every, ((count - 1) as f64 * share) as usize)
-    }
-
-    /// The exact pointwise median: close to all members, and no outlier moves it far.
-    pub(super) fn middle(&self) -> Vec<u16> {
-        self.ranked(1, (self.members - 1) / 2)
-    }
-
-    fn ranked(&self, every: usize, rank: usize) -> Vec<u16> {
-        let mut curve = vec![0; self.size];
-        quantiles(&self.blocks, Quantile { every, rank, highest: self.highest }, &mut curve);
-        curve
-    }
-
-    /// The distances of all members to a curve.
-    pub(super) fn distances(&self, curve: &[u16], to: &mut Vec<u32>) {
-        let spread: Vec<Lanes> = curve.iter().map(|&bin| Lanes::all(bin)).collect();
-        to.resize(self.members, 0);
-        distances(&spread, &self.blocks, self.highest, to);
-    }
-}
-
 impl Pivot {
     /// Measures to another point.
-    pub(super) fn aim(&mut self, sorted: &Sorted, curve: &[u16], ordered: &mut Vec<u32>) {
-        sorted.distances(curve, &mut self.to);
+    pub(super) fn aim(&mut self, curves: &Curves, curve: &[u16], ordered: &mut Vec<u32>) {
+        curves.distances(curve, &mut self.to);
         let needed = majority(self.to.len());
         ordered.clone_from(&self.to);
         let (below, &mut far, _) = ordered.select_nth_unstable(self.to.len() - needed);
