@@ -26,11 +26,10 @@ impl<'a> Rows<'a> {
     /// The rows in order.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = &'a [f64]> {
-        let count = self.count();
-        (0..count).map(move |number| {
-            if number + AHEAD < count {
-                prefetch(self.row(number + AHEAD));
-            }
+        (0..self.count()).map(move |number| {
+            // Past the last row, too: it may be one of some that go on.
+            let ahead = self.values.as_ptr().wrapping_add((number + AHEAD) * self.stride + self.first);
+            fetch(ahead, self.columns);
             self.row(number)
         })
     }
@@ -67,12 +66,18 @@ const AHEAD: usize = 8;
 /// Tells the processor that these values are needed soon. Rows of a long table are far apart, so it would not guess.
 #[inline]
 pub fn prefetch(values: &[f64]) {
+    fetch(values.as_ptr(), values.len());
+}
+
+/// Whatever is there, or nothing.
+#[inline]
+fn fetch(values: *const f64, count: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in values.chunks(8) {
+    for line in (0..count).step_by(8) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint; the address is that of a value that is there.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        // SAFETY: a hint, which may be of any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(values.wrapping_add(line).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = values;
+    let _ = (values, count);
 }

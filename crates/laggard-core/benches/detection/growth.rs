@@ -20,14 +20,15 @@ fn detect(watch: &mut ComparisonWatch, table: &Table) -> usize {
     judged.iter().flat_map(|window| &window.verdicts).filter(|verdict| verdict.is_anomalous).count()
 }
 
-/// Judges one group of as many as DETECTION_MEMBERS says, once, at the threshold that DETECTION_THRESHOLD says, or
-/// untrained.
+/// Judges one group of as many as DETECTION_MEMBERS says, as often as DETECTION_TIMES says, at the threshold that
+/// DETECTION_THRESHOLD says, or untrained.
 pub fn alone() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f64>().ok());
     let members = number("DETECTION_MEMBERS").unwrap_or(day::MEMBERS as f64) as usize;
     let table = day::table(members, SAMPLES);
     let mut watch = watch(members, number("DETECTION_THRESHOLD"));
-    let (seconds, flags) = fastest(1, || detect(&mut watch, &table));
+    let times = number("DETECTION_TIMES").unwrap_or(1.0) as usize;
+    let (seconds, flags) = fastest(times.max(1), || detect(&mut watch, &table));
     println!("{members} components {seconds:.4} s {flags} anomalies");
 }
 

@@ -115,7 +115,7 @@ impl Rolling {
         let kept = self.len - self.done;
         for member in 0..self.members {
             if member + AHEAD < self.members {
-                prefetch(&table.row(member + AHEAD)[from..to]);
+                prefetch(&table.row(member + AHEAD)[first.saturating_sub(before)..to]);
             }
             let row = &table.row(member)[..to];
             let samples = match first.checked_sub(before) {
