@@ -32,7 +32,7 @@ pub struct Settings {
 impl Settings {
     /// From a minute to a day.
     fn default_lengths() -> Vec<Span> {
-        [1, 5, 15, 60, 360, 1440].map(|minutes| Span::from_seconds(60 * minutes)).to_vec()
+        [1, 5, 15, 30, 60, 120, 360, 1440].map(|minutes| Span::from_seconds(60 * minutes)).to_vec()
     }
 
     /// Whether the recording is known to be short.
