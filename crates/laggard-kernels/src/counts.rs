@@ -8,7 +8,7 @@ pub const MOST_COUNTED: usize = 64;
 /// A row of bins, or of counts, of which the first are used. Bins that are not are past all others.
 pub type Row = [u16; MOST_COUNTED];
 
-/// A bin past all others.
+/// A bin past all others; none may be higher.
 pub const PAST: u16 = i8::MAX as u16;
 
 kernel! {

@@ -110,23 +110,16 @@ pub(crate) mod wide {
     }
 }
 
-/// The same for the widest registers.
+/// A load for the widest registers.
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod widest {
-    use std::arch::x86_64::{__m512d, _mm512_loadu_pd, _mm512_storeu_pd};
+    use std::arch::x86_64::{__m512d, _mm512_loadu_pd};
 
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(crate) fn load_eight(values: &[f64; 8]) -> __m512d {
         // SAFETY: eight numbers of 64 bits are as long as the register; it need not be aligned.
         unsafe { _mm512_loadu_pd(values.as_ptr()) }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(crate) fn store_eight(values: &mut [f64; 8], register: __m512d) {
-        // SAFETY: as in `load_eight`.
-        unsafe { _mm512_storeu_pd(values.as_mut_ptr(), register) }
     }
 }
 

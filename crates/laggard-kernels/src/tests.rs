@@ -1,4 +1,4 @@
-//! Every kernel against its twin, at every length that could go wrong, with AVX2 and without.
+//! Every kernel against its twin, at every length that could go wrong, as on every machine.
 
 use crate::average::moving_average;
 use crate::bins::Scale;
