@@ -126,7 +126,7 @@ impl Choice {
             () if !is_laggard && !self.windows.is_empty() => {
                 bail!("--windows is for the method laggard: those of the others are the papers'")
             }
-            () => Ok(()),
+            () => check_windows(&self.windows),
         }
     }
 
@@ -152,6 +152,18 @@ impl Choice {
     /// Whether the method should have been trained and was not.
     pub fn is_untrained(&self) -> bool {
         self.method != Word::Laggard && self.thresholds.is_none()
+    }
+}
+
+/// Long windows are put together from short ones.
+pub fn check_windows(lengths: &[Span]) -> anyhow::Result<()> {
+    let settings = Settings { lengths: lengths.to_vec(), ..Settings::default() };
+    match settings.unfit() {
+        Some(unfit) => bail!(
+            "--windows: {unfit} does not go with the others: give whole parts of five minutes, or of the shortest length if \
+             that is longer, and multiples of it"
+        ),
+        None => Ok(()),
     }
 }
 

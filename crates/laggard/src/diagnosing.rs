@@ -49,9 +49,9 @@ pub fn diagnose(
     let (from, to) = recording.ends(step)?;
     let mut found = Found {
         answers: Answers::new(&inventory, &feedback),
-        tracker: Tracker::new(method.beat()),
+        tracker: Tracker::new(method.beat(step)),
         summary: Summary::new(from, to, step, inventory.components.len()),
-        scores: Scores::new(from, to, method.beat(), inventory.components.len()),
+        scores: Scores::new(from, to, method.beat(step), inventory.components.len()),
         judged: BTreeSet::new(),
         from,
         to,

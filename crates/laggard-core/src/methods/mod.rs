@@ -32,8 +32,9 @@ pub trait Method: Send + Sync {
     /// What it looks at in components of a kind, most telling first.
     fn metrics(&self, kind: &Kind) -> Vec<&'static Metric>;
 
-    /// The length of the windows that persistence is counted in, where there are several lengths.
-    fn beat(&self) -> Option<Span> {
+    /// The length of the windows that persistence is counted in, where there are several lengths; of instants so far
+    /// apart.
+    fn beat(&self, _step: Span) -> Option<Span> {
         None
     }
 
@@ -57,8 +58,7 @@ pub struct Peers {
 /// Watches one peer group.
 pub trait Detector: Send {
     /// Judges what comes next: one table for each metric, all on one grid, with a row for each member (NaN
-    /// where it has no samples). A grid that does not continue the last one begins anew: no window spans a gap
-    /// of the whole group.
+    /// where it has no samples). A grid may begin later than the last one ended: a gap of the whole group.
     fn judge(&mut self, tables: &[Table]) -> Vec<Judgement>;
 
     /// Judges what is left in windows that did not come to their end.

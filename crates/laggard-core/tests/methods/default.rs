@@ -1,11 +1,16 @@
 //! The default method.
 
 use laggard_core::anomalies::{JudgedWindow, Judgement};
+use laggard_core::methods::Method;
 use laggard_core::methods::laggard::{Laggard, Settings};
-use laggard_core::model::time::Span;
+use laggard_core::model::component::Kind;
+use laggard_core::model::metric::Metric;
+use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::tables::Table;
+use laggard_core::tables::grid::Grid;
 use proptest::prelude::*;
 
-use crate::support::{Samples, dice, faulty, healthy, judge, judge_all, judge_cut};
+use crate::support::{Samples, dice, faulty, healthy, judge, judge_all, judge_cut, judge_kind, peers};
 
 const HOUR: usize = 240;
 const MINUTE: usize = 4;
@@ -118,6 +123,92 @@ fn more_load_explains_more_latency() {
 }
 
 #[test]
+fn asked_for_latency_only_it_says_the_same_of_it() {
+    let load = healthy(12, 6 * HOUR, 20);
+    let mut latency = load.clone();
+    slower(&mut latency, 4, HOUR, 6 * HOUR, 1.6);
+    let only = Laggard { only: vec![Metric::named("await").unwrap()], ..method(6 * HOUR) };
+    let names: Vec<&str> = only.metrics(&Kind::ATTACHMENT).iter().map(|metric| metric.name).collect();
+    assert_eq!(names, ["await", "throughput"]);
+    let metrics = both(&latency, &load);
+    let told = |method: &Laggard| {
+        let mut judgements = judge_all(method, &metrics, &[]);
+        judgements.retain(|judgement| judgement.metric.name == "await");
+        format!("{judgements:?}")
+    };
+    assert_eq!(told(&only), told(&method(6 * HOUR)));
+    assert!(judge_all(&only, &metrics, &[]).iter().all(|judgement| judgement.metric.name != "throughput"));
+}
+
+/// Members that are sampled every so often, one of them four times slower.
+fn rare(step: Span, span: Span) -> Table {
+    let len = (span.micros() / step.micros()) as usize;
+    let grid = Grid { start: Timestamp::from_seconds(1_000_000), step, len };
+    let mut table = Table::new(Metric::named("await").expect("a registered metric"), grid);
+    let mut rows = healthy(10, len, 21);
+    slower(&mut rows, 6, 0, len, 4.0);
+    for (number, row) in rows.iter().enumerate() {
+        table.components.push(format!("c{number}").into());
+        table.values.extend_from_slice(row);
+    }
+    table
+}
+
+#[test]
+fn however_rare_samples_are_the_slow_one_is_named_and_its_beats_are_counted() {
+    for (seconds, hours) in [(1, 1), (15, 6), (30, 1), (60, 24), (90, 24), (300, 24), (600, 24), (3600, 72)] {
+        let (step, span) = (Span::from_seconds(seconds), Span::from_seconds(3600 * hours));
+        let method =
+            Laggard { settings: Settings { span: Some(span), ..Settings::default() }, only: Vec::new() };
+        let mut detector = method.watch(&peers(10, Kind::ATTACHMENT));
+        let mut judged = windows(detector.judge(&[rare(step, span)]));
+        judged.extend(windows(detector.finish()));
+        assert_eq!(faulty(&judged), [6], "every {seconds} s");
+        let beat = method.beat(step).unwrap();
+        let beats = judged.iter().filter(|judged| judged.window.length == beat).count() as i64;
+        let whole = span.micros() / beat.micros();
+        assert!(beats >= whole - 1, "every {seconds} s: {beats} of {whole}");
+    }
+}
+
+#[test]
+fn samples_are_looked_at_where_there_are_some() {
+    let seconds = Span::from_seconds;
+    let long = method(24 * HOUR);
+    assert_eq!(long.step(seconds(1)), seconds(15));
+    assert_eq!(long.step(seconds(10)), seconds(20));
+    assert_eq!(long.step(seconds(60)), seconds(60));
+}
+
+#[test]
+fn windows_of_all_metrics_end_together_though_most_members_come_late() {
+    let mut rows = healthy(10, 2 * HOUR, 22);
+    rows.iter_mut().skip(3).for_each(|row| row[..3].fill(f64::NAN));
+    let judgements = judge_all(&method(12 * HOUR), &[("await", &rows)], &[]);
+    let starts = |name: &str| -> Vec<i64> {
+        let of_metric = judgements.iter().filter(|judgement| judgement.metric.name == name);
+        let beats = of_metric.flat_map(|judgement| &judgement.windows);
+        beats
+            .filter(|judged| judged.window.length == Span::from_seconds(300))
+            .map(|judged| judged.window.start.micros())
+            .collect()
+    };
+    assert_eq!(starts("await"), starts("absence"));
+}
+
+#[test]
+fn windows_side_by_side_in_a_block_or_blocks_in_a_window() {
+    let settings = |minutes: &[i64]| Settings {
+        lengths: minutes.iter().map(|minutes| Span::from_seconds(60 * minutes)).collect(),
+        ..Settings::default()
+    };
+    assert_eq!(Settings::default().unfit(), None);
+    assert_eq!(settings(&[15, 30]).unfit(), None);
+    assert_eq!(settings(&[5, 7]).unfit(), Some(Span::from_seconds(420)));
+    assert_eq!(settings(&[2, 5]).unfit(), Some(Span::from_seconds(120)));
+}
+
+#[test]
 fn where_there_are_fewer_than_three_nobody_is_judged() {
     let mut rows = healthy(2, HOUR, 11);
     slower(&mut rows, 1, 0, HOUR, 50.0);
@@ -177,8 +268,44 @@ fn windows(judgements: Vec<Judgement>) -> Vec<JudgedWindow> {
     judgements.into_iter().flat_map(|judgement| judgement.windows).collect()
 }
 
+/// What links, hosts and interfaces are watched by; shares with what they are shares of.
+fn network(rows: &Samples, kind: &Kind) -> Vec<(&'static str, Samples)> {
+    let times =
+        |factor: f64| rows.iter().map(|row| row.iter().map(|value| factor * value).collect()).collect();
+    let names = Laggard::default().metrics(kind);
+    names.iter().map(|metric| (metric.name, times(if metric.weight.is_some() { 0.1 } else { 1e6 }))).collect()
+}
+
+fn judge_network(rows: &Samples, kind: &Kind, cuts: &[usize]) -> Vec<JudgedWindow> {
+    let metrics = network(rows, kind);
+    let metrics: Vec<(&str, &Samples)> = metrics.iter().map(|(name, rows)| (*name, rows)).collect();
+    let mut judgements = judge_kind(&method(150), kind, &metrics, cuts);
+    judgements.sort_by_key(|judgement| judgement.metric.name);
+    windows(judgements)
+}
+
+fn of_the_network() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::LINK), Just(Kind::NIC), Just(Kind::SERVER)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn neither_order_nor_cuts_change_a_verdict_about_the_network(
+        rows in rough(), kind in of_the_network(), turn in 0usize..9,
+        cuts in proptest::collection::vec(1usize..149, 0..5),
+    ) {
+        let turn = turn % rows.len();
+        let mut turned = rows.clone();
+        turned.rotate_left(turn);
+        let straight = judge_network(&rows, &kind, &[]);
+        prop_assert!(!straight.is_empty());
+        let mut back = judge_network(&turned, &kind, &[]);
+        back.iter_mut().for_each(|judged| judged.verdicts.rotate_right(turn));
+        alike(&straight, &back)?;
+        prop_assert_eq!(format!("{straight:?}"), format!("{:?}", judge_network(&rows, &kind, &cuts)));
+    }
 
     #[test]
     fn the_order_of_the_members_changes_no_verdict(rows in rough(), turn in 0usize..9) {

@@ -62,10 +62,20 @@ pub fn judge_cut(method: &dyn Method, metric: &str, rows: &Samples, cuts: &[usiz
     judge_all(method, &[(metric, rows)], cuts).into_iter().flat_map(|judgement| judgement.windows).collect()
 }
 
-/// What a method says of several metrics.
+/// What a method says of several metrics of attachments.
 pub fn judge_all(method: &dyn Method, metrics: &[(&str, &Samples)], cuts: &[usize]) -> Vec<Judgement> {
+    judge_kind(method, &Kind::ATTACHMENT, metrics, cuts)
+}
+
+/// The same of another kind.
+pub fn judge_kind(
+    method: &dyn Method,
+    kind: &Kind,
+    metrics: &[(&str, &Samples)],
+    cuts: &[usize],
+) -> Vec<Judgement> {
     let rows = metrics[0].1;
-    let mut detector = method.watch(&peers(rows.len(), Kind::ATTACHMENT));
+    let mut detector = method.watch(&peers(rows.len(), kind.clone()));
     let mut cuts = [cuts, &[0, rows[0].len()]].concat();
     cuts.sort_unstable();
     let stretch =

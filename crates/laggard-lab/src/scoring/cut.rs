@@ -29,8 +29,8 @@ impl Method for Cut {
         self.method.metrics(kind)
     }
 
-    fn beat(&self) -> Option<Span> {
-        self.method.beat()
+    fn beat(&self, step: Span) -> Option<Span> {
+        self.method.beat(step)
     }
 
     fn watch(&self, peers: &Peers) -> Box<dyn Detector> {

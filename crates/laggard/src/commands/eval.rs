@@ -7,7 +7,7 @@ use laggard_core::model::time::Span;
 use laggard_lab::scoring::entrants::Entrant;
 
 use crate::arguments::positive_span;
-use crate::choosing::thresholds;
+use crate::choosing::{check_windows, thresholds};
 use crate::evaluating::found::{self, Labelled};
 use crate::evaluating::{Study, Task, evaluate, tables};
 use crate::failure::{Done, Outcome, tell};
@@ -89,6 +89,7 @@ impl Eval {
     }
 
     fn task(&self) -> anyhow::Result<Task> {
+        check_windows(&self.windows)?;
         Ok(Task {
             entrants: self.method.clone(),
             lengths: self.windows.clone(),

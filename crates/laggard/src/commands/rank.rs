@@ -60,7 +60,8 @@ impl Rank {
         let mut recording = Recording::open(dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
         let method = self.choice.method(recording.span()?, false)?;
         let (inventory, feedback) = (recording.inventory.clone(), recording.feedback.clone());
-        let mut listing = Listing::new(&inventory, &feedback, method.beat(), self.top.into());
+        let beat = method.beat(method.step(recording.slowest));
+        let mut listing = Listing::new(&inventory, &feedback, beat, self.top.into());
         let is_watched = |group: &PeerGroup| group.is_judged() && !method.metrics(&group.kind).is_empty();
         let groups = number(&mut listing, &inventory, is_watched);
         let bar = progress::over_shares();

@@ -61,6 +61,9 @@ const fn watch(metric: &'static str, reading: Reading, floor: f64, accuses: bool
     Watched { metric, reading, floor, accuses }
 }
 
+/// What latencies are corrected by.
+pub const LOAD: &str = "throughput";
+
 /// Of a block device: its latency accuses, its traffic only explains, since load may be uneven for good reasons.
 const DISK: &[Watched] = &[
     watch("await", Reading::Measured, 0.15, true),
@@ -106,14 +109,28 @@ pub fn of_kind(kind: &Kind) -> &'static [Watched] {
     }
 }
 
-/// The metrics among them that are wanted, with what it takes to read them.
-pub fn watched(kind: &Kind, is_wanted: impl Fn(&Metric) -> bool) -> Vec<&'static Metric> {
-    let mut metrics = Vec::new();
-    for watched in of_kind(kind) {
-        let Some(metric) = Metric::named(watched.metric).filter(|metric| is_wanted(metric)) else { continue };
-        metrics.push(metric);
-        if matches!(watched.reading, Reading::Share(_)) {
-            metrics.extend(metric.weight.and_then(Metric::named));
+/// Those among them that are wanted.
+pub fn judged(kind: &Kind, is_wanted: impl Fn(&Metric) -> bool) -> Vec<Watched> {
+    let is_wanted = |watched: &&Watched| Metric::named(watched.metric).is_some_and(&is_wanted);
+    of_kind(kind).iter().filter(is_wanted).copied().collect()
+}
+
+/// The metrics that are wanted, and what it takes to read them, which is not judged unless it is wanted, too.
+pub fn read(kind: &Kind, is_wanted: impl Fn(&Metric) -> bool) -> Vec<&'static Metric> {
+    let mut metrics: Vec<&'static Metric> = Vec::new();
+    for watched in judged(kind, is_wanted) {
+        let metric = Metric::named(watched.metric);
+        let besides = match watched.reading {
+            Reading::Measured => {
+                of_kind(kind).iter().find(|other| other.metric == LOAD).map(|other| other.metric)
+            }
+            Reading::Share(_) => metric.and_then(|metric| metric.weight),
+            Reading::Traffic(_) => None,
+        };
+        for metric in metric.into_iter().chain(besides.and_then(Metric::named)) {
+            if metrics.iter().all(|known| known.name != metric.name) {
+                metrics.push(metric);
+            }
         }
     }
     metrics
@@ -129,9 +146,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_watched_metric_is_registered() {
-        for kind in [Kind::ATTACHMENT, Kind::NIC, Kind::LINK, Kind::SERVER] {
-            assert!(watched(&kind, |_| true).len() >= of_kind(&kind).len());
+    fn every_watched_metric_is_registered_and_so_is_what_it_is_a_share_of() {
+        for watched in [DISK, NIC, LINK, HOST].into_iter().flatten() {
+            let metric = Metric::named(watched.metric).unwrap_or_else(|| panic!("{}", watched.metric));
+            let is_share = matches!(watched.reading, Reading::Share(_));
+            assert_eq!(is_share, metric.weight.and_then(Metric::named).is_some(), "{}", watched.metric);
         }
+    }
+
+    #[test]
+    fn a_latency_is_read_with_its_load() {
+        let names = |only: &str| -> Vec<&str> {
+            read(&Kind::ATTACHMENT, |metric| metric.name == only).iter().map(|metric| metric.name).collect()
+        };
+        assert_eq!(names("await"), ["await", LOAD]);
+        assert_eq!(names("rd_sec"), ["rd_sec"]);
     }
 }

@@ -18,9 +18,12 @@ use crate::tables::Table;
 /// Watches one peer group.
 pub struct Watch {
     settings: Settings,
-    watched: &'static [Watched],
+    watched: Vec<Watched>,
     is_device: bool,
     members: usize,
+    /// Where the windows of all channels begin, and the last instant.
+    origin: Option<Timestamp>,
+    last: Option<Timestamp>,
     levels: Levels,
     /// By metric.
     shares: Vec<(&'static str, Shares)>,
@@ -56,19 +59,21 @@ struct Level {
     peak: f64,
 }
 
-/// How fast a level of traffic that has been is forgotten, at each sample.
-const FORGETTING: f64 = 0.9999;
+/// A level of traffic that was so long ago weighs 1/e.
+const MEMORY: Span = Span::DAY;
 /// A level that has been counts this much now: in the still of the night, a whisper is no load.
 const REMEMBERED: f64 = 0.1;
 
 impl Watch {
-    /// Begins.
-    pub fn new(settings: &Settings, peers: &Peers) -> Watch {
+    /// Begins to judge these.
+    pub fn new(settings: &Settings, watched: Vec<Watched>, peers: &Peers) -> Watch {
         Watch {
             settings: settings.clone(),
-            watched: channel::of_kind(&peers.kind),
+            watched,
             is_device: channel::has_to_be_there(&peers.kind),
             members: peers.members.len(),
+            origin: None,
+            last: None,
             levels: Levels::default(),
             shares: Vec::new(),
             servers: peers.servers.clone(),
@@ -82,8 +87,9 @@ impl Watch {
         floor: f64,
         accuses: bool,
         step: Span,
-        first: Timestamp,
+        instant: Timestamp,
     ) -> &mut Channel {
+        let origin = *self.origin.get_or_insert(instant - step);
         let at = self.channels.iter().position(|c| c.metric.name == metric.name).unwrap_or_else(|| {
             let signs: &[f64] = match metric.harm {
                 Harm::Up => &[1.0],
@@ -91,7 +97,7 @@ impl Watch {
                 Harm::Either => &[1.0, -1.0],
             };
             let side =
-                |&sign: &f64| Side { sign, tiles: Tiles::new(&self.settings, self.members, step, first) };
+                |&sign: &f64| Side { sign, tiles: Tiles::new(&self.settings, self.members, step, origin) };
             let sides = signs.iter().map(side).collect();
             self.channels.push(Channel { metric, floor, accuses, sides, judged: Vec::new() });
             self.channels.len() - 1
@@ -114,7 +120,9 @@ impl Watch {
         scratch: &mut Scratch,
     ) {
         let rule = self.rule(self.settings.full_length);
-        self.levels.learn(columns);
+        self.origin.get_or_insert(instant - step);
+        let elapsed = self.last.replace(instant).map_or(step, |last| instant - last);
+        self.levels.learn(columns, elapsed);
         let load = columns.iter().find(|(metric, _)| is_load(metric));
         if let Some((metric, values)) = load {
             of_amounts(values, self.levels.least(metric), &mut scratch.sorted, &mut scratch.loads);
@@ -132,7 +140,7 @@ impl Watch {
                     );
                 }
                 Reading::Share(least) => {
-                    let gathered = self.gathered(metric, step, values, columns);
+                    let gathered = self.gathered(metric, (step, elapsed), values, columns);
                     of_amounts(gathered, least, &mut scratch.sorted, &mut scratch.ratios);
                 }
             }
@@ -150,7 +158,7 @@ impl Watch {
     fn gathered<'a>(
         &'a mut self,
         metric: &'static Metric,
-        step: Span,
+        (step, elapsed): (Span, Span),
         values: &'a [f64],
         columns: &[(&'static Metric, &[f64])],
     ) -> &'a [f64] {
@@ -161,7 +169,7 @@ impl Watch {
             self.shares.push((metric.name, Shares::new(self.members, &self.servers)));
             self.shares.len() - 1
         });
-        self.shares[at].1.gather(values, counts, step)
+        self.shares[at].1.gather(values, counts, step, elapsed)
     }
 
     /// Absence, idleness, and activity where nobody else has any.
@@ -201,7 +209,7 @@ impl Watch {
 }
 
 fn is_load(metric: &Metric) -> bool {
-    metric.name == "throughput"
+    metric.name == channel::LOAD
 }
 
 impl Detector for Watch {
@@ -264,7 +272,8 @@ impl Scratch {
 }
 
 impl Levels {
-    fn learn(&mut self, columns: &[(&'static Metric, &[f64])]) {
+    fn learn(&mut self, columns: &[(&'static Metric, &[f64])], elapsed: Span) {
+        let fade = (-elapsed.micros() as f64 / MEMORY.micros() as f64).exp();
         self.0.iter_mut().for_each(|level| level.now = 0.0);
         for (metric, values) in columns {
             let at = self.0.iter().position(|level| level.unit == metric.unit).unwrap_or_else(|| {
@@ -273,7 +282,7 @@ impl Levels {
             });
             self.0[at].now += mean(values);
         }
-        self.0.iter_mut().for_each(|level| level.peak = level.now.max(level.peak * FORGETTING));
+        self.0.iter_mut().for_each(|level| level.peak = level.now.max(level.peak * fade));
     }
 
     /// What does not matter of a metric.

@@ -23,7 +23,7 @@ mod tiles;
 pub use channel::{ABSENCE, ACTIVITY, IDLENESS, SEEN};
 pub use settings::Settings;
 
-use super::{Detector, Method, Peers};
+use super::{Detector, Method, Peers, coarser};
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
 use crate::model::time::Span;
@@ -37,6 +37,12 @@ pub struct Laggard {
     pub only: Vec<&'static Metric>,
 }
 
+impl Laggard {
+    fn is_wanted(&self, metric: &Metric) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only.name == metric.name)
+    }
+}
+
 impl Method for Laggard {
     fn name(&self) -> &'static str {
         "laggard"
@@ -44,19 +50,21 @@ impl Method for Laggard {
 
     /// Long recordings are looked at every 15 s, as the Intrepid paper did (4.2); short ones as they are.
     fn step(&self, recorded: Span) -> Span {
-        if self.settings.is_short() { recorded } else { recorded.max(self.settings.coarse_step) }
+        if self.settings.is_short() { recorded } else { coarser(self.settings.coarse_step, recorded) }
     }
 
     fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
-        channel::watched(kind, |m| self.only.is_empty() || self.only.iter().any(|only| only.name == m.name))
+        channel::read(kind, |metric| self.is_wanted(metric))
     }
 
-    fn beat(&self) -> Option<Span> {
-        let shortest = self.settings.lengths.iter().copied().min();
-        if self.settings.is_short() { shortest } else { Some(self.settings.block()) }
+    fn beat(&self, step: Span) -> Option<Span> {
+        let block = self.settings.block(step);
+        let shortest = self.settings.below(block, step).min().unwrap_or(block);
+        Some(if self.settings.is_short() { shortest } else { block })
     }
 
     fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
-        Box::new(detector::Watch::new(&self.settings, peers))
+        let judged = channel::judged(&peers.kind, |metric| self.is_wanted(metric));
+        Box::new(detector::Watch::new(&self.settings, judged, peers))
     }
 }

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::time::Span;
 
+/// Fewer instants than this make no window.
+pub const FEWEST_INSTANTS: usize = 4;
+
 /// The numbers of the method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -40,11 +43,26 @@ impl Settings {
         self.span.is_some_and(|span| span <= self.short_recording)
     }
 
-    /// The window that longer ones are put together from: the longest that is asked for up to five minutes.
-    pub fn block(&self) -> Span {
+    /// The window that longer ones are put together from: the longest that is asked for up to five minutes, or, where
+    /// samples are too rare for that, the shortest that holds enough of them.
+    pub fn block(&self, step: Span) -> Span {
         const LONGEST: Span = Span::from_seconds(300);
-        let short = self.lengths.iter().copied().filter(|length| *length <= LONGEST).max();
-        short.or(self.lengths.iter().copied().min()).unwrap_or(LONGEST)
+        let least = step * FEWEST_INSTANTS as i64;
+        let enough = || self.lengths.iter().copied().filter(|length| *length >= least);
+        enough().filter(|length| *length <= LONGEST).max().or(enough().min()).unwrap_or(least.max(LONGEST))
+    }
+
+    /// The windows that are shorter than a block, and hold enough instants.
+    pub fn below(&self, block: Span, step: Span) -> impl Iterator<Item = Span> {
+        let least = step * FEWEST_INSTANTS as i64;
+        self.lengths.iter().copied().filter(move |length| *length < block && *length >= least)
+    }
+
+    /// Windows are side by side in a block, or blocks in a window: the first length that is neither.
+    pub fn unfit(&self) -> Option<Span> {
+        let block = self.block(Span::SECOND).micros();
+        let fits = |length: i64| length > 0 && (block % length == 0 || length % block == 0);
+        self.lengths.iter().copied().find(|length| !fits(length.micros()))
     }
 }
 

@@ -48,11 +48,11 @@ impl Shares {
         }
     }
 
-    /// Takes the percentages of a step, and of how many a second they are; gives those of the last while. Who has no
-    /// sample has none.
-    pub fn gather(&mut self, percentages: &[f64], per_second: &[f64], step: Span) -> &[f64] {
-        let step_s = step.micros() as f64 / 1e6;
-        let fade = (-step_s / WHILE_S).exp();
+    /// Takes the percentages of a step, and of how many a second they are, so long after those before; gives those of
+    /// the last while. Who has no sample has none.
+    pub fn gather(&mut self, percentages: &[f64], per_second: &[f64], step: Span, elapsed: Span) -> &[f64] {
+        let seconds = |span: Span| span.micros() as f64 / 1e6;
+        let (step_s, fade) = (seconds(step), (-seconds(elapsed) / WHILE_S).exp());
         for (counts, (percent, rate)) in self.counts.iter_mut().zip(percentages.iter().zip(per_second)) {
             let all = if rate.is_nan() || percent.is_nan() { 0.0 } else { rate * step_s };
             counts.all = counts.all * fade + all;
@@ -84,9 +84,9 @@ mod tests {
         let servers = ["a", "a", "a", "b", "b", "b"].map(Arc::from);
         let mut shares = Shares::new(6, &servers);
         for _ in 0..9 {
-            shares.gather(&percentages, &[per_second; 6], Span::from_seconds(1));
+            shares.gather(&percentages, &[per_second; 6], Span::SECOND, Span::SECOND);
         }
-        shares.gather(&percentages, &[per_second; 6], Span::from_seconds(1)).to_vec()
+        shares.gather(&percentages, &[per_second; 6], Span::SECOND, Span::SECOND).to_vec()
     }
 
     #[test]

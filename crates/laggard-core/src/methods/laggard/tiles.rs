@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::half::leave_out_burst;
 use super::load::LoadSlope;
 use super::score::{Cell, Statistics};
-use super::settings::Settings;
+use super::settings::{FEWEST_INSTANTS, Settings};
 use crate::model::time::{Span, Timestamp};
 use crate::windows::Window;
 
@@ -93,27 +93,24 @@ struct Samples {
     loads: Vec<f32>,
 }
 
-/// Fewer instants than this make no window.
-const FEWEST_INSTANTS: usize = 4;
 /// A window that did not come to its end is judged if it has this share of its length.
 const LEAST_SHARE: i64 = 8;
 
 impl Tiles {
-    /// For so many members, sampled every `step`, the first time at `first`.
-    pub fn new(settings: &Settings, members: usize, step: Span, first: Timestamp) -> Tiles {
-        let block = settings.block();
+    /// For so many members, sampled every `step`; the first windows begin at `origin`.
+    pub fn new(settings: &Settings, members: usize, step: Span, origin: Timestamp) -> Tiles {
+        let block = settings.block(step);
         let tile = |length| Tile { length, looks: 0 };
-        let shorter = settings.lengths.iter().filter(|l| **l < block && **l >= step * FEWEST_INSTANTS as i64);
         let longer = settings.lengths.iter().filter(|l| **l > block);
         Tiles {
             members,
             likeness: settings.likeness,
             step,
-            origin: first - step,
+            origin,
             last: None,
             samples: Samples::default(),
             slope: LoadSlope::default(),
-            fine: shorter.map(|&length| Fine { tile: tile(length), begin: 0 }).collect(),
+            fine: settings.below(block, step).map(|length| Fine { tile: tile(length), begin: 0 }).collect(),
             block: tile(block),
             coarse: longer.map(|&length| Coarse::new(tile(whole(length, block)), block)).collect(),
         }
@@ -378,15 +375,20 @@ fn of_cells(cells: &[Option<Cell>], likeness: f64) -> Statistics {
     Statistics { slower: each(|cell| cell.halves.upper), faster: each(|cell| cell.halves.lower), error }
 }
 
-/// Members with less than half of the blocks say nothing.
+/// What samples say of the error of a window's mean weighs as much as so many of its blocks.
+const PRESUMED: f64 = 4.0;
+
+/// Members with less than half of the blocks say nothing. The error is what blocks that differ as much as these leave open:
+/// unlike samples, they tell how long what is slow stays so. Where they are few, samples say the more.
 fn of_sums(sums: &[Sums], blocks: usize, likeness: f64) -> Statistics {
     let is_known = |s: &Sums| s.blocks > 0.0 && 2.0 * s.blocks >= blocks as f64;
     let each = |of: fn(&Sums) -> f64| {
         sums.iter().map(|s| if is_known(s) { of(s) / s.blocks } else { f64::NAN }).collect()
     };
     let error = |s: &Sums| {
-        let between = (s.slower_squared - s.slower * s.slower / s.blocks).max(0.0) * s.samples / s.blocks;
-        likeness * (s.squares + between).sqrt() / s.samples
+        let within = likeness * likeness * s.squares / (s.samples * s.samples);
+        let between = (s.slower_squared - s.slower * s.slower / s.blocks).max(0.0) / s.blocks;
+        ((PRESUMED * within + between) / (PRESUMED + s.blocks - 1.0)).sqrt()
     };
     Statistics {
         slower: each(|s| s.slower),
@@ -401,7 +403,7 @@ mod tests {
 
     fn ends(minutes: i64, extra: i64) -> Vec<(i64, i64)> {
         let (step, first) = (Span::from_seconds(15), Timestamp::from_seconds(1_000_015));
-        let mut tiles = Tiles::new(&Settings::default(), 3, step, first);
+        let mut tiles = Tiles::new(&Settings::default(), 3, step, first - step);
         let mut closed = Vec::new();
         for n in 0..minutes * 4 + extra {
             closed.extend(tiles.push(first + step * n, &[0.0, 0.0, 0.1], None));
