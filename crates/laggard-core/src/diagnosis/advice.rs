@@ -1,15 +1,18 @@
 //! What an operator looks at next.
 
 use super::cause::Cause;
+use crate::model::cluster::Component;
 
 /// For a disk: which layer above it waits, and for what.
 const TRACE: &str = "on {host}: `laggard trace record -o {device}.ltr --dev {device} --duration 30s`, then `laggard trace \
     analyze {device}.ltr`: which requests are slow, and in which layer?";
 
-/// Where to look, for a culprit of that name on that server.
-pub fn next(cause: Cause, name: &str, server: Option<&str>) -> Vec<String> {
-    let host = server.unwrap_or(name);
-    let device = name.rsplit_once(':').map_or(name, |(_, device)| device);
+/// Where to look, for a culprit of that name, of whose components `worst` is in the worst trouble. Commands name what there
+/// is on its host, however it is called in reports.
+pub fn next(cause: Cause, name: &str, worst: Option<&Component>) -> Vec<String> {
+    let host = worst.and_then(|worst| worst.attributes.get("server")).map_or(name, String::as_str);
+    let recorded = worst.map_or(name, |worst| &worst.recorded);
+    let device = recorded.rsplit_once(':').map_or(recorded, |(_, device)| device);
     let lines: &[&str] = match cause {
         Cause::DiskHog => {
             &["on {host}: `iotop -oa` or `pidstat -d 5`: which process is not the file server's?", TRACE]
@@ -40,4 +43,22 @@ pub fn next(cause: Cause, name: &str, server: Option<&str>) -> Vec<String> {
     };
     let fill = |line: &&str| line.replace("{host}", host).replace("{device}", device).replace("{name}", name);
     lines.iter().map(fill).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::component::Kind;
+
+    #[test]
+    fn commands_name_a_device_of_the_server_that_is_blamed() {
+        let disk = Component {
+            name: "lun7".into(),
+            recorded: "oss3:sdb".into(),
+            kind: Kind::ATTACHMENT,
+            attributes: [("server".to_owned(), "oss3".to_owned())].into(),
+        };
+        let next = next(Cause::DiskBusy, "oss3", Some(&disk));
+        assert!(next[0].contains("on oss3: `smartctl -a /dev/sdb`"), "{next:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::facts::Facts;
-use super::weigh::Weighed;
+use super::weigh::{Weighed, weigh};
 
 /// The cause by the checklist.
 pub fn check(facts: &Facts) -> Vec<Weighed> {
@@ -19,5 +19,14 @@ pub fn check(facts: &Facts) -> Vec<Weighed> {
     } else {
         (Cause::Unknown, "no question of the checklist was answered by yes")
     };
-    vec![Weighed { cause, confidence: 1.0, because }]
+    vec![Weighed { cause, confidence: confidence(cause, facts), because }]
+}
+
+/// A checklist is never in doubt; how sure it may be is what all the evidence weighs. What nothing else speaks for is as
+/// sure as doubt itself.
+fn confidence(cause: Cause, facts: &Facts) -> f64 {
+    let weighed = weigh(facts);
+    let of_cause = weighed.iter().find(|other| other.cause == cause).map(|other| other.confidence);
+    let known = weighed.iter().filter(|other| other.cause != Cause::Unknown);
+    of_cause.unwrap_or_else(|| 1.0 - known.map(|other| other.confidence).sum::<f64>())
 }

@@ -5,9 +5,10 @@ use super::facts::{Facts, Known, severity};
 use super::weigh::{Weighed, weigh};
 use super::{advice, checklist, merge};
 use crate::diagnosis::cause::Cause;
+use crate::model::cluster::Component;
 use crate::model::component::Kind;
 use crate::model::time::{Span, Timestamp};
-use crate::report::{Alternative, Named, Suspect, Warning};
+use crate::report::{Alternative, Evidence, Named, Suspect, Warning};
 use crate::suspects::blame::{Culprit, Incident, blame};
 
 /// How causes are found.
@@ -47,6 +48,7 @@ pub fn explain(known: Known<'_>, reasoning: Reasoning, end: Timestamp) -> Explai
         };
         let is_activity = incident.episodes.iter().all(|&e| known.episodes[e].metric.name == "activity");
         let harmless = own_jobs(&facts, &causes, &incident)
+            .or_else(|| uneven_load(&causes, &incident, known))
             .or_else(|| is_activity.then(|| only_used(&facts, &incident, known)).flatten());
         if let Some(warning) = harmless {
             explained.warnings.push(warning);
@@ -117,6 +119,21 @@ fn own_jobs(facts: &Facts, causes: &[Weighed], incident: &Incident) -> Option<Wa
     })
 }
 
+/// Who is asked to do more is slower for that. Where that is likelier than all else together, nobody is to blame.
+fn uneven_load(causes: &[Weighed], incident: &Incident, known: Known<'_>) -> Option<Warning> {
+    let first = causes.first()?;
+    (first.cause == Cause::WorkloadSkew && first.confidence > 0.5).then(|| {
+        let name = named(&incident.culprit, known).name;
+        let (begin, end) = (incident.begin, incident.end);
+        Warning {
+            text: format!(
+                "{name} is asked to do more than its peers, from {begin} to {end}: uneven load, no fault"
+            ),
+            next: format!("which job uses {name} more than its peers? It may be healthy"),
+        }
+    })
+}
+
 /// A disk that works while those beside it rest is the one that is used. Only of LUNs with several paths is it known
 /// that a path should rest.
 fn only_used(facts: &Facts, incident: &Incident, known: Known<'_>) -> Option<Warning> {
@@ -141,7 +158,6 @@ fn suspect(
     let component = named(&incident.culprit, known);
     let first = &causes[0];
     let episodes = || incident.episodes.iter().map(|&e| &known.episodes[e]);
-    let server = facts.affected.first().and_then(|&c| known.inventory.components[c].attributes.get("server"));
     let whole = Span::from_micros((end - known.summary.start).micros() / ONGOING_SHARE);
     let is_ongoing = incident.end + ONGOING.min(whole) >= end;
     let explains = facts.affected.iter().map(|&c| known.inventory.components[c].name.clone());
@@ -160,11 +176,23 @@ fn suspect(
         evidence,
         alternatives: alternatives(causes),
         summary: sentence(first.because),
-        next: advice::next(first.cause, &component.name, server.map(String::as_str)),
+        next: advice::next(first.cause, &component.name, worst(facts, incident, known)),
         component,
     };
     suspect.explains.sort_by_key(|name| crate::model::component::natural_order(name));
     suspect
+}
+
+/// The culprit; or, of what it contains, the one that the strongest evidence is about.
+fn worst<'a>(facts: &Facts, incident: &Incident, known: Known<'a>) -> Option<&'a Component> {
+    let components = &known.inventory.components;
+    let of = |evidence: &Evidence| {
+        facts.affected.iter().map(|&c| &components[c]).find(|c| c.name == evidence.component)
+    };
+    match incident.culprit {
+        Culprit::Component(index) => components.get(index),
+        Culprit::Container { .. } => facts.evidence.iter().find_map(of),
+    }
 }
 
 /// With a capital and a full stop.

@@ -24,7 +24,8 @@ pub struct Known<'a> {
     pub summary: &'a Summary,
 }
 
-/// How strongly something shows: a multiple of the threshold; below 1 it does not.
+/// How strongly something shows: a multiple of the threshold; below 1 it does not. The highest of what was called faulty;
+/// of all else, which may be chance, the mean over the incident.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Strengths {
     /// Latency above the peers'.
@@ -88,8 +89,10 @@ impl Facts {
                     continue;
                 };
                 let found = witness(component, metric, (incident.begin, incident.end), peak, windows, known);
-                strengths.take(metric, peak, &found);
-                evidence.push((accuses(component, metric), affected.contains(&component), peak, found));
+                let is_sure = accuses(component, metric);
+                let mean = || known.tracker.mean(component, metric.name, incident.begin, incident.end);
+                strengths.take(metric, if is_sure { peak } else { mean() }, &found);
+                evidence.push((is_sure, affected.contains(&component), peak, found));
             }
         }
         evidence.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(b.2.total_cmp(&a.2)));
@@ -112,10 +115,10 @@ impl Facts {
 const FULL_SHARE: f64 = 2.24;
 
 impl Strengths {
-    fn take(&mut self, metric: &Metric, peak: f64, evidence: &Evidence) {
+    fn take(&mut self, metric: &Metric, strength: f64, evidence: &Evidence) {
         let is_more = evidence.value.unwrap_or(0.0) >= evidence.peers.unwrap_or(0.0);
         // Shares of the time end at all of it; a ratio may be anything.
-        let peak = if metric.table == SEEN { peak * FULL_SHARE } else { peak };
+        let strength = if metric.table == SEEN { strength * FULL_SHARE } else { strength };
         let slot = match metric.name {
             "await" | "r_await" | "w_await" | "svctm" | "f_await" if is_more => &mut self.latency,
             "throughput" | "rd_sec" | "wr_sec" | "tps" if is_more => &mut self.more_disk_traffic,
@@ -129,7 +132,7 @@ impl Strengths {
             "activity" => &mut self.activity,
             _ => return,
         };
-        *slot = slot.max(peak);
+        *slot = slot.max(strength);
     }
 }
 

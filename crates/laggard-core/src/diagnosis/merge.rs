@@ -1,5 +1,6 @@
 //! Incidents that are one, though their components have nothing else in common.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use crate::model::cluster::Inventory;
@@ -10,8 +11,8 @@ use crate::suspects::episodes::Episode;
 /// Joins what belongs together: a server's network with its disks, and the load that a lost attachment's peers took
 /// over with the loss.
 pub fn merge(inventory: &Inventory, episodes: &[Episode], incidents: Vec<Incident>) -> Vec<Incident> {
-    let rerouted = joined(incidents, |cause, effect| is_rerouted(inventory, episodes, cause, effect));
-    let mut joined = joined(rerouted, |cause, effect| is_same_server(inventory, episodes, cause, effect));
+    let rerouted = joined(inventory, episodes, incidents, is_rerouted);
+    let mut joined = joined(inventory, episodes, rerouted, is_same_server);
     joined.iter_mut().for_each(|incident| blame_the_common_end(inventory, episodes, incident));
     joined
 }
@@ -27,37 +28,82 @@ fn blame_the_common_end(inventory: &Inventory, episodes: &[Episode], incident: &
     }
 }
 
-/// Joins each incident to the first one that explains it.
-fn joined(incidents: Vec<Incident>, explains: impl Fn(&Incident, &Incident) -> bool) -> Vec<Incident> {
-    let mut kept: Vec<Incident> = Vec::new();
-    let explainer = |effect: usize| {
-        (0..incidents.len()).find(|&cause| cause != effect && explains(&incidents[cause], &incidents[effect]))
-    };
-    let explainers: Vec<Option<usize>> = (0..incidents.len()).map(explainer).collect();
-    // A chain of explanations would need an end; only those that are not explained themselves explain.
-    let is_root = |at: usize| explainers[at].is_none();
-    for (at, incident) in incidents.iter().enumerate() {
-        if explainers[at].is_some_and(is_root) {
-            continue;
+/// What tells whether one incident explains another.
+struct Traits<'a> {
+    incident: &'a Incident,
+    servers: BTreeSet<&'a str>,
+    luns: BTreeSet<&'a str>,
+    is_lost: bool,
+    is_activity: bool,
+    layer: u8,
+    peak: f64,
+}
+
+impl<'a> Traits<'a> {
+    fn of(inventory: &'a Inventory, episodes: &'a [Episode], incident: &'a Incident) -> Traits<'a> {
+        let all = || incident.episodes.iter().map(|&e| &episodes[e]);
+        let layer = |episode: &Episode| layer(inventory.components[episode.component].kind.as_str());
+        Traits {
+            incident,
+            servers: attribute(inventory, episodes, incident, "server"),
+            luns: attribute(inventory, episodes, incident, "lun"),
+            is_lost: all().any(|episode| matches!(episode.metric.name, "absence" | "idleness")),
+            is_activity: all().all(|episode| episode.metric.name == "activity"),
+            layer: all().map(layer).min().unwrap_or(u8::MAX),
+            peak: all().map(|episode| episode.peak).fold(0.0, f64::max),
         }
-        let mut whole = incident.clone();
-        let effects = explainers.iter().enumerate().filter(|(_, cause)| **cause == Some(at) && is_root(at));
-        for (effect, _) in effects {
-            whole.episodes.extend(&incidents[effect].episodes);
-            whole.begin = whole.begin.min(incidents[effect].begin);
-            whole.end = whole.end.max(incidents[effect].end);
-        }
-        kept.push(whole);
     }
-    kept
+
+    fn overlaps(&self, other: &Traits<'_>) -> bool {
+        self.incident.begin < other.incident.end && other.incident.begin < self.incident.end
+    }
+
+    /// Who is blamed before whom: the lower layer, a loss before what works in its stead, the one that holds more, the
+    /// worse, the earlier. Names decide only where nothing else does.
+    fn precedence(&self, other: &Traits<'_>) -> Ordering {
+        let is_one = |traits: &Traits<'_>| matches!(traits.incident.culprit, Culprit::Component(_));
+        (self.layer, self.is_activity, is_one(self))
+            .cmp(&(other.layer, other.is_activity, is_one(other)))
+            .then(other.peak.total_cmp(&self.peak))
+            .then(self.incident.begin.cmp(&other.incident.begin))
+            .then(self.incident.culprit.cmp(&other.incident.culprit))
+    }
 }
 
-fn overlaps(one: &Incident, other: &Incident) -> bool {
-    one.begin < other.end && other.begin < one.end
+/// Joins each incident to the one that explains it; if that one is itself explained, to the root of it all. Who explains
+/// always comes before whom it explains, so there is a root.
+fn joined(
+    inventory: &Inventory,
+    episodes: &[Episode],
+    incidents: Vec<Incident>,
+    explains: fn(&Traits<'_>, &Traits<'_>) -> bool,
+) -> Vec<Incident> {
+    let traits: Vec<Traits<'_>> =
+        incidents.iter().map(|incident| Traits::of(inventory, episodes, incident)).collect();
+    let mut order: Vec<usize> = (0..traits.len()).collect();
+    order.sort_by(|&one, &other| traits[one].precedence(&traits[other]));
+    let mut roots: Vec<usize> = (0..traits.len()).collect();
+    for (place, &effect) in order.iter().enumerate() {
+        let before = order[..place].iter().find(|&&cause| explains(&traits[cause], &traits[effect]));
+        roots[effect] = before.map_or(effect, |&cause| roots[cause]);
+    }
+    let mut whole = incidents.clone();
+    for (effect, &root) in roots.iter().enumerate().filter(|(effect, root)| effect != *root) {
+        let kind = |at: usize| (traits[at].layer, traits[at].is_activity);
+        take(&mut whole[root], &incidents[effect], kind(root) == kind(effect));
+    }
+    let is_root = |(at, incident)| (roots[at] == at).then_some(incident);
+    whole.into_iter().enumerate().filter_map(is_root).collect()
 }
 
-fn metrics<'a>(episodes: &'a [Episode], incident: &'a Incident) -> impl Iterator<Item = &'a str> {
-    incident.episodes.iter().map(|&e| episodes[e].metric.name)
+/// An incident is as long as its cause: effects may have been there for other reasons before. Of what is alike, such as
+/// two links, none is the cause of the other.
+fn take(whole: &mut Incident, part: &Incident, is_alike: bool) {
+    whole.episodes.extend(&part.episodes);
+    if is_alike {
+        whole.begin = whole.begin.min(part.begin);
+        whole.end = whole.end.max(part.end);
+    }
 }
 
 fn attribute<'a>(
@@ -71,33 +117,16 @@ fn attribute<'a>(
 }
 
 /// Work where the peers have none, on LUNs that another server has lost.
-fn is_rerouted(inventory: &Inventory, episodes: &[Episode], cause: &Incident, effect: &Incident) -> bool {
-    let is_lost = metrics(episodes, cause).any(|metric| matches!(metric, "absence" | "idleness"));
-    let is_activity = metrics(episodes, effect).all(|metric| metric == "activity");
-    if !is_lost || !is_activity || !overlaps(cause, effect) {
-        return false;
-    }
-    let lost = attribute(inventory, episodes, cause, "lun");
-    let taken = attribute(inventory, episodes, effect, "lun");
-    !taken.is_empty() && taken.intersection(&lost).count() * 2 >= taken.len()
+fn is_rerouted(cause: &Traits<'_>, effect: &Traits<'_>) -> bool {
+    let is_taken_over = || effect.luns.intersection(&cause.luns).count() * 2 >= effect.luns.len();
+    let may_be = cause.is_lost && effect.is_activity && !effect.luns.is_empty();
+    may_be && cause.overlaps(effect) && is_taken_over()
 }
 
 /// The network of a server whose disk is in trouble; or what shows at single links of one whose interface is.
-fn is_same_server(inventory: &Inventory, episodes: &[Episode], cause: &Incident, effect: &Incident) -> bool {
-    let rank = |incident: &Incident| {
-        let kind = |&e: &usize| inventory.components[episodes[e].component].kind.as_str();
-        incident.episodes.iter().map(|e| layer(kind(e))).min().unwrap_or(u8::MAX)
-    };
-    let (one, other) =
-        (attribute(inventory, episodes, cause, "server"), attribute(inventory, episodes, effect, "server"));
-    let is_one_server = one.len() == 1 && one == other;
-    is_one_server && overlaps(cause, effect) && {
-        let is_container = |incident: &Incident| matches!(incident.culprit, Culprit::Container { .. });
-        let (cause_rank, effect_rank) =
-            ((rank(cause), !is_container(cause)), (rank(effect), !is_container(effect)));
-        effect_rank.0 > 0
-            && (cause_rank < effect_rank || cause_rank == effect_rank && cause.culprit < effect.culprit)
-    }
+fn is_same_server(cause: &Traits<'_>, effect: &Traits<'_>) -> bool {
+    let is_one_server = cause.servers.len() == 1 && cause.servers == effect.servers;
+    is_one_server && effect.layer > 0 && cause.overlaps(effect)
 }
 
 /// Storage comes before the network (FAST '10, section 12).
@@ -113,6 +142,7 @@ fn layer(kind: &str) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::methods::laggard::{ACTIVITY, IDLENESS};
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::metric::Metric;
     use crate::model::time::Timestamp;
@@ -146,5 +176,82 @@ mod tests {
         let server = Culprit::Container { attribute: "server".into(), value: "s2".into() };
         assert_eq!(culprits(&["c0>s2", "c1>s2"]), [server]);
         assert!(matches!(culprits(&["c1>s4"])[..], [Culprit::Component(_)]));
+    }
+
+    fn server(names: [&str; 2]) -> Inventory {
+        let kinds = [
+            ("s1:sda", Kind::ATTACHMENT),
+            (names[0], Kind::NIC),
+            (names[1], Kind::NIC),
+            ("c1>s1", Kind::LINK),
+        ];
+        let file = ClusterFile::parse(
+            "[[component]]\nmatch = 's1{rest}'\nattributes = { server = 's1' }\n\
+             [[component]]\nmatch = 'c1>s1'\nattributes = { server = 's1' }\n",
+        );
+        let recorded = |(name, kind): (&str, Kind)| Recorded { name: name.into(), kind, host: "s1".into() };
+        Inventory::new(&file.unwrap(), &kinds.map(recorded))
+    }
+
+    /// The culprits' names and begins in minutes, for components that were in trouble from a minute on, that much.
+    fn merged(inventory: &Inventory, troubles: &[(&str, i64, f64)]) -> Vec<(String, i64)> {
+        let episode = |(name, minute, peak): &(&str, i64, f64)| Episode {
+            component: inventory.components.iter().position(|c| c.name == *name).unwrap(),
+            group: 0,
+            metric: Metric::named("await").unwrap(),
+            begin: Timestamp::from_seconds(60 * minute),
+            end: Timestamp::from_seconds(3600),
+            peak: *peak,
+            windows: 1,
+            persistence: 1.0,
+        };
+        let episodes: Vec<Episode> = troubles.iter().map(episode).collect();
+        let incidents = merge(inventory, &episodes, blame(inventory, &episodes));
+        let told = |incident: &Incident| {
+            let Culprit::Component(index) = incident.culprit else { panic!("{incident:?}") };
+            (inventory.components[index].name.clone(), incident.begin.micros() / 60_000_000)
+        };
+        incidents.iter().map(told).collect()
+    }
+
+    #[test]
+    fn whoever_began_first_the_disk_is_to_blame_for_its_servers_network() {
+        let inventory = server(["s1/eth0", "s1/eth1"]);
+        for begins in [[0, 2, 3], [0, 3, 2], [2, 0, 3], [2, 3, 0], [3, 0, 2], [3, 2, 0]] {
+            let [disk, nic, link] = begins;
+            let troubles = [("s1:sda", disk, 2.0), ("s1/eth0", nic, 3.0), ("c1>s1", link, 4.0)];
+            assert_eq!(merged(&inventory, &troubles), [("s1:sda".to_owned(), disk)], "{begins:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_interfaces_the_worse_is_to_blame_whatever_its_name() {
+        for names in [["s1/eth0", "s1/eth1"], ["s1/eth1", "s1/eth0"]] {
+            let troubles = [(names[0], 2, 4.0), (names[1], 1, 3.0)];
+            assert_eq!(merged(&server(names), &troubles), [(names[0].to_owned(), 1)]);
+        }
+    }
+
+    #[test]
+    fn load_that_is_taken_over_begins_with_the_loss() {
+        let file = ClusterFile::parse("[[component]]\nmatch = '{s}:{d}'\nattributes = { lun = '{d}' }\n");
+        let recorded =
+            |name: &str| Recorded { name: format!("{name}:l1"), kind: Kind::ATTACHMENT, host: name.into() };
+        let inventory = Inventory::new(&file.unwrap(), &["a", "b"].map(recorded));
+        let episode = |component, metric, minute: i64| Episode {
+            component,
+            group: 0,
+            metric,
+            begin: Timestamp::from_seconds(60 * minute),
+            end: Timestamp::from_seconds(3600),
+            peak: 2.0 + component as f64,
+            windows: 1,
+            persistence: 1.0,
+        };
+        let episodes = [episode(0, &IDLENESS, 20), episode(1, &ACTIVITY, 5)];
+        let incidents = merge(&inventory, &episodes, blame(&inventory, &episodes));
+        let [incident] = &incidents[..] else { panic!("{incidents:?}") };
+        assert_eq!(incident.culprit, Culprit::Component(0));
+        assert_eq!((incident.begin, incident.episodes.len()), (Timestamp::from_seconds(1200), 2));
     }
 }

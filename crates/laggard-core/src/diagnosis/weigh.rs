@@ -89,7 +89,13 @@ fn lost_attachment(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
     let is_whole_server = of_server && facts.strengths.absence > 1.0;
     let fits = weight(lost(&facts.strengths)) * if is_big || is_whole_server { 0.3 } else { 1.0 };
     let fits = fits * unless(facts.strengths.latency);
-    Some((Cause::LostAttachment, fits, "it is not there, or not used, while its peers are"))
+    let because = match facts.strengths.latency {
+        slow if slow > 1.0 => {
+            "it is not there, or not used, while its peers are; but when it is used, it is slow"
+        }
+        _ => "it is not there, or not used, while its peers are",
+    };
+    Some((Cause::LostAttachment, fits, because))
 }
 
 fn controller_trouble(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
@@ -122,7 +128,11 @@ fn slow_lun(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
     let s = &facts.strengths;
     let is_one = facts.container.is_none() || is_at(facts, "lun");
     let fits = if facts.is_lun && is_one { weight(s.latency) * unless(s.more_disk_traffic) } else { 0.0 };
-    Some((Cause::SlowLun, fits, "it is slow, and has no more to do than its peers"))
+    let because = match s.more_disk_traffic {
+        more if more > 1.0 => "it is slow; but it has more to do than its peers, too",
+        _ => "it is slow, and has no more to do than its peers",
+    };
+    Some((Cause::SlowLun, fits, because))
 }
 
 fn disk_hog(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
@@ -136,27 +146,52 @@ fn disk_hog(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
         let both = (s.more_disk_traffic * s.latency).sqrt().max(s.more_disk_traffic);
         weight(both) * unless(network) * if facts.has_network { 1.0 } else { 0.7 }
     };
-    Some((Cause::DiskHog, fits, "its disk moves more data than its peers', and its network does not"))
+    let because = match network {
+        _ if !facts.has_network => "its disk moves more data than its peers'; its network was not recorded",
+        more if more > 1.0 => "its disk moves more data than its peers'; but so does its network",
+        _ => "its disk moves more data than its peers', and its network does not",
+    };
+    Some((Cause::DiskHog, fits, because))
 }
 
 fn disk_busy(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
     let s = &facts.strengths;
     let fits = if facts.is_lun { 0.0 } else { weight(s.latency) * unless(s.more_disk_traffic) };
-    Some((Cause::DiskBusy, fits, "it is slow, and moves no more data than its peers"))
+    let because = match s.more_disk_traffic {
+        more if more > 1.0 => "it is slow; but it moves more data than its peers, too",
+        _ => "it is slow, and moves no more data than its peers",
+    };
+    Some((Cause::DiskBusy, fits, because))
 }
 
 fn network_hog(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
     let s = &facts.strengths;
-    let fits = weight(s.more_received.max(s.more_sent)) * unless(s.latency.max(s.more_disk_traffic));
-    Some((Cause::NetworkHog, fits, "its interface carries traffic that its peers' do not"))
+    let disk = s.latency.max(s.more_disk_traffic);
+    let fits = weight(s.more_received.max(s.more_sent)) * unless(disk);
+    let because = match disk {
+        unlike if unlike > 1.0 => {
+            "its interface carries traffic that its peers' do not; but its disk is unlike theirs"
+        }
+        _ => "its interface carries traffic that its peers' do not",
+    };
+    Some((Cause::NetworkHog, fits, because))
 }
 
 fn packet_loss(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
     let s = &facts.strengths;
     // A slow disk sends in bursts, which its windows show too: storage comes first (FAST '10, section 12).
-    let fits =
-        weight(s.congestion) * unless(s.latency) * (1.0 - 0.8 * weight(s.more_received.max(s.more_sent)));
-    Some((Cause::PacketLoss, fits, "its connections send in small windows, or again and again"))
+    let traffic = s.more_received.max(s.more_sent);
+    let fits = weight(s.congestion) * unless(s.latency) * unless(traffic);
+    let because = match () {
+        () if s.latency > 1.0 => {
+            "its connections send in small windows, or again and again; but its disk is slow"
+        }
+        () if traffic > 1.0 => {
+            "its connections send in small windows, or again and again; but its interface carries more than its peers'"
+        }
+        () => "its connections send in small windows, or again and again",
+    };
+    Some((Cause::PacketLoss, fits, because))
 }
 
 fn rerouted_load(facts: &Facts) -> Option<(Cause, f64, &'static str)> {
@@ -249,6 +284,19 @@ mod tests {
         let active = Strengths { activity: 4.0, ..Strengths::default() };
         assert_eq!(cause(Some("server"), true, active), Cause::WorkloadSkew);
         assert_eq!(cause(None, true, active), Cause::ReroutedLoad);
+    }
+
+    #[test]
+    fn what_is_said_of_an_alternative_is_true_of_it() {
+        let hog = Strengths { latency: 3.0, more_disk_traffic: 3.0, ..Strengths::default() };
+        let weighed = weigh(&facts(None, false, true, hog));
+        let busy = weighed.iter().find(|other| other.cause == Cause::DiskBusy).unwrap();
+        assert_eq!(busy.because, "it is slow; but it moves more data than its peers, too");
+        let alone = weigh(&facts(None, false, false, hog));
+        assert_eq!(
+            alone[0].because,
+            "its disk moves more data than its peers'; its network was not recorded"
+        );
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Answers<'a> {
     feedback: &'a Feedback,
     /// The last repair of each component that had one.
     repairs: BTreeMap<usize, Timestamp>,
+    /// The components that lead to each LUN.
+    paths: BTreeMap<&'a str, Vec<usize>>,
     over: BTreeSet<usize>,
     ignored: BTreeSet<usize>,
 }
@@ -26,7 +28,13 @@ impl<'a> Answers<'a> {
     pub fn new(inventory: &'a Inventory, feedback: &'a Feedback) -> Answers<'a> {
         let repair = |(index, component)| Some((index, *feedback.repairs(component).last()?));
         let repairs = inventory.components.iter().enumerate().filter_map(repair).collect();
-        Answers { inventory, feedback, repairs, over: BTreeSet::new(), ignored: BTreeSet::new() }
+        let mut paths: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, component) in inventory.components.iter().enumerate() {
+            if let Some(lun) = component.attributes.get("lun") {
+                paths.entry(lun).or_default().push(index);
+            }
+        }
+        Answers { inventory, feedback, repairs, paths, over: BTreeSet::new(), ignored: BTreeSet::new() }
     }
 
     /// Of whom it is.
@@ -37,7 +45,13 @@ impl<'a> Answers<'a> {
     /// A judgement as it counts after repairs: of a repaired component only the windows that begin later. Those that
     /// reach back to before the repair would tell the old trouble once more.
     pub fn counted<'j>(&mut self, members: &[usize], judgement: &'j Judgement) -> Cow<'j, Judgement> {
-        let repaired = |(place, member): (usize, &usize)| Some((place, *member, *self.repairs.get(member)?));
+        if self.repairs.is_empty() {
+            return Cow::Borrowed(judgement);
+        }
+        let repaired = |(place, &member): (usize, &usize)| {
+            let of_any = self.meant(member, judgement.metric.name).filter_map(|c| self.repairs.get(&c));
+            Some((place, member, *of_any.max()?))
+        };
         let repaired: Vec<_> = members.iter().enumerate().filter_map(repaired).collect();
         if repaired.is_empty() {
             return Cow::Borrowed(judgement);
@@ -59,15 +73,24 @@ impl<'a> Answers<'a> {
     /// The episodes that are to be told: not those that ended while their component was ignored.
     pub fn told(&mut self, mut episodes: Vec<Episode>) -> Vec<Episode> {
         episodes.retain(|episode| {
-            let component = &self.inventory.components[episode.component];
             let last = episode.end - Span::from_micros(1);
-            let is_ignored = self.feedback.is_ignored(component, last);
+            let is_ignored = self
+                .meant(episode.component, episode.metric.name)
+                .any(|c| self.feedback.is_ignored(&self.inventory.components[c], last));
             if is_ignored {
                 self.ignored.insert(episode.component);
             }
             !is_ignored
         });
         episodes
+    }
+
+    /// Whom a word has to be about to settle a metric of a component: itself; and, for work that it may do in another's
+    /// stead, any path to the same LUN.
+    fn meant(&self, component: usize, metric: &str) -> impl Iterator<Item = usize> {
+        let lun = self.inventory.components[component].attributes.get("lun");
+        let paths = lun.filter(|_| metric == "activity").and_then(|lun| self.paths.get(lun.as_str()));
+        std::iter::once(component).chain(paths.into_iter().flatten().copied())
     }
 
     /// Names of components whose trouble before their repair is not told.
@@ -95,6 +118,7 @@ fn after_repair(verdict: Verdict, is_before: bool) -> Verdict {
 mod tests {
     use super::*;
     use crate::anomalies::JudgedWindow;
+    use crate::methods::laggard::{ACTIVITY, IDLENESS};
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::component::Kind;
     use crate::model::metric::Metric;
@@ -167,6 +191,27 @@ mod tests {
         assert_eq!(told(&feedback(Word::Ignore, 30, None), &judgement).len(), 1);
         assert_eq!(told(&feedback(Word::Snooze, 30, Some(60)), &judgement).len(), 1);
         assert_eq!(told(&feedback(Word::Snooze, 30, Some(50)), &judgement).len(), 2);
+    }
+
+    #[test]
+    fn what_is_said_of_a_path_holds_for_what_others_do_in_its_stead() {
+        let file =
+            ClusterFile::parse("[[component]]\nmatch = '{s}:{d}'\nattributes = { lun = '{d}' }\n").unwrap();
+        let recorded =
+            |name: &str| Recorded { name: format!("{name}:l1"), kind: Kind::ATTACHMENT, host: name.into() };
+        let inventory = Inventory::new(&file, &["a", "b"].map(recorded));
+        let told = |metric: &'static Metric, feedback: &Feedback| {
+            let mut answers = Answers::new(&inventory, feedback);
+            let judgement = Judgement { metric, ..judgement(6, 6) };
+            let mut tracker = Tracker::new(None);
+            tracker.take(0, &[0, 1], &answers.counted(&[0, 1], &judgement));
+            let told = answers.told(tracker.episodes());
+            told.into_iter().map(|episode| episode.component).collect::<Vec<_>>()
+        };
+        for feedback in [feedback(Word::Ignore, 30, None), feedback(Word::Repaired, 60, None)] {
+            assert_eq!(told(&ACTIVITY, &feedback), []);
+            assert_eq!(told(&IDLENESS, &feedback), [0]);
+        }
     }
 
     #[test]

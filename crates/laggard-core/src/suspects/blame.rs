@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::episodes::Episode;
 use crate::model::cluster::Inventory;
+use crate::model::component::Kind;
 use crate::model::time::{Span, Timestamp};
 
 /// Who is to blame, for which episodes.
@@ -41,8 +42,8 @@ pub enum Culprit {
 pub const CONTAINERS: [&str; 8] =
     ["lun", "server", "controller", "array", "enclosure", "drawer", "switch", "rack"];
 
-/// An explanation must be this many bits shorter: chance puts two of a kind into one box now and then.
-const LEAST_GAIN_BITS: f64 = 10.0;
+/// An explanation must be this many bits shorter: chance does as well once in 128 times.
+const LEAST_GAIN_BITS: f64 = 7.0;
 /// Fewer components than this have nothing in common but chance, unless they are all that the container holds.
 const FEWEST: usize = 3;
 /// Episodes that begin no later than this after others ended may have to do with each other.
@@ -142,43 +143,69 @@ fn best<'a>(
             }
         }
     }
-    let all = inventory.components.len();
     let gains = affected.into_iter().filter_map(|(key, episodes_of)| {
         let (&key, held) = containers.get_key_value(&key)?;
-        let explained = most_at_once(&episodes_of, episodes);
-        let components: BTreeSet<usize> = explained.iter().map(|&e| episodes[e].component).collect();
-        let gain = gain_bits(components.len(), held.len(), all, containers.len())?;
+        let (instant, explained) = most_at_once(&episodes_of, episodes);
+        let components = components(&explained, episodes);
+        if components.len() < FEWEST && components.len() < held.len() || components.len() < 2 {
+            return None;
+        }
+        // Beside disks that are slow, interfaces that are well mean nothing.
+        let kinds: BTreeSet<&Kind> = components.iter().map(|&c| &inventory.components[c].kind).collect();
+        let is_alike = |c: &&usize| kinds.contains(&inventory.components[**c].kind);
+        let at_once = self::components(&at(instant, left, episodes), episodes);
+        let all: Vec<usize> = (0..inventory.components.len()).collect();
+        let gain = gain_bits(Counts {
+            explained: components.len(),
+            held: held.iter().filter(is_alike).count(),
+            affected: at_once.iter().filter(is_alike).count(),
+            components: all.iter().filter(is_alike).count(),
+            containers: containers.len(),
+        })?;
         Some((gain, key, explained))
     });
     let best = gains.max_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)))?;
     Some((best.1, best.2))
 }
 
-/// The episodes that overlap at the instant at which most components are affected: what happened on other occasions
-/// is another matter.
-fn most_at_once(of_container: &BTreeSet<usize>, episodes: &[Episode]) -> BTreeSet<usize> {
-    let at = |instant: Timestamp| {
-        let overlaps = |e: &&usize| episodes[**e].begin <= instant && instant < episodes[**e].end;
-        of_container.iter().filter(overlaps).copied().collect::<BTreeSet<usize>>()
-    };
-    let affected = |set: &BTreeSet<usize>| {
-        let components: BTreeSet<usize> = set.iter().map(|&e| episodes[e].component).collect();
-        components.len()
-    };
+/// The instant at which most components are affected, and the episodes that overlap then: what happened on other
+/// occasions is another matter.
+fn most_at_once(of_container: &BTreeSet<usize>, episodes: &[Episode]) -> (Timestamp, BTreeSet<usize>) {
     let begins: BTreeSet<Timestamp> = of_container.iter().map(|&e| episodes[e].begin).collect();
-    let sets = begins.into_iter().map(at);
-    sets.max_by_key(affected).unwrap_or_default()
+    let sets = begins.into_iter().map(|instant| (instant, at(instant, of_container, episodes)));
+    sets.max_by_key(|(_, set)| components(set, episodes).len()).unwrap_or((Timestamp::MIN, BTreeSet::new()))
 }
 
-/// How many bits are saved by naming one of so many containers, and which of those it holds are affected, instead
-/// of naming each of them.
-fn gain_bits(affected: usize, held: usize, components: usize, containers: usize) -> Option<f64> {
-    if affected < FEWEST && affected < held || affected < 2 {
-        return None;
-    }
-    let each = (components as f64).log2();
-    let container = (containers as f64).log2() + choices_bits(held, affected);
-    let gain = affected as f64 * each - container;
+fn at(instant: Timestamp, some: &BTreeSet<usize>, episodes: &[Episode]) -> BTreeSet<usize> {
+    let overlaps = |e: &&usize| episodes[**e].begin <= instant && instant < episodes[**e].end;
+    some.iter().filter(overlaps).copied().collect()
+}
+
+fn components(some: &BTreeSet<usize>, episodes: &[Episode]) -> BTreeSet<usize> {
+    some.iter().map(|&e| episodes[e].component).collect()
+}
+
+/// What an explanation is measured by: numbers of components of the kinds that it explains.
+struct Counts {
+    /// Those that it explains.
+    explained: usize,
+    /// Those that the container holds.
+    held: usize,
+    /// Those that are affected at the time, wherever.
+    affected: usize,
+    /// All.
+    components: usize,
+    /// How many containers could be named.
+    containers: usize,
+}
+
+/// How many bits are saved by naming a container, and which of those it holds are affected, instead of naming them among
+/// all. It is sets that are named: of many that are affected anywhere, some are in one box by chance.
+fn gain_bits(counts: Counts) -> Option<f64> {
+    let Counts { explained, held, affected, components, containers } = counts;
+    let each =
+        choices_bits(components, affected) - choices_bits(components, affected.saturating_sub(explained));
+    let gain = each - (containers as f64).log2() - choices_bits(held, explained);
     (gain >= LEAST_GAIN_BITS).then_some(gain)
 }
 
@@ -214,7 +241,6 @@ fn span(explained: &[usize], episodes: &[Episode]) -> (Timestamp, Timestamp) {
 mod tests {
     use super::*;
     use crate::model::cluster::{ClusterFile, Recorded};
-    use crate::model::component::Kind;
     use crate::model::metric::Metric;
 
     /// Arrays of two controllers, of so many LUNs each.
@@ -301,6 +327,21 @@ mod tests {
         let is_affected = |name: &str| name == "fs3:a0c1l3" || name == "fs3:a0c1l11";
         let episodes = episodes(&inventory, is_affected, (1, 5));
         assert_eq!(culprits(&inventory, &episodes).len(), 2);
+    }
+
+    #[test]
+    fn a_few_of_many_disks_are_not_the_server_while_others_have_as_many() {
+        let disk = |host: usize, disk: usize| {
+            let host = format!("s{host}");
+            Recorded { name: format!("{host}:d{disk}"), kind: Kind::ATTACHMENT, host }
+        };
+        let disks: Vec<Recorded> = (0..20).flat_map(|h| (0..100).map(move |d| disk(h, d))).collect();
+        let inventory = Inventory::new(&ClusterFile::default(), &disks);
+        let some = ["s3:d1", "s3:d20", "s3:d70", "s1:d4", "s7:d9", "s9:d9", "s12:d0", "s15:d44"];
+        let few = episodes(&inventory, |name| some.contains(&name), (1, 5));
+        assert_eq!(culprits(&inventory, &few).len(), some.len());
+        let many = episodes(&inventory, |name| some.contains(&name) || name.starts_with("s3:d2"), (1, 5));
+        assert!(culprits(&inventory, &many).contains(&"server s3".to_owned()));
     }
 
     #[test]

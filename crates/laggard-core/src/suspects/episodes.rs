@@ -60,6 +60,8 @@ struct Run {
     end: Timestamp,
     windows: usize,
     peak: f64,
+    /// Of the windows' scores.
+    sum: f64,
     /// The part in which the component was called faulty.
     faulty: Option<(Timestamp, Timestamp)>,
 }
@@ -107,13 +109,36 @@ impl Tracker {
         begin: Timestamp,
         end: Timestamp,
     ) -> Option<(f64, usize)> {
-        let of_component = self.tracks.range((component, 0, "")..(component + 1, 0, ""));
-        let tracks = of_component.filter(|((_, _, m), _)| *m == metric);
-        let runs = tracks.flat_map(|(_, track)| &track.runs);
-        let within: Vec<&Run> = runs.filter(|run| run.begin < end && begin < run.end).collect();
+        let within: Vec<&Run> = self.within(component, metric, begin, end).collect();
         let peak = within.iter().map(|run| run.peak).max_by(f64::total_cmp)?;
         let counted = within.iter().filter(|run| self.beat.is_none_or(|beat| beat == run.length));
         Some((peak, counted.map(|run| run.windows).sum::<usize>().max(1)))
+    }
+
+    /// The mean multiple of the threshold over a whole time, calm windows taken as nothing: of the windows of that
+    /// length that say most. One stray window makes it no more than its share of the time.
+    pub fn mean(&self, component: usize, metric: &str, begin: Timestamp, end: Timestamp) -> f64 {
+        let mut sums: BTreeMap<Span, f64> = BTreeMap::new();
+        for run in self.within(component, metric, begin, end) {
+            let time = (run.end.min(end) - run.begin.max(begin)).min(run.length * run.windows as i64);
+            // A window longer than the time speaks of other times, too.
+            let share = time.micros() as f64 / run.length.max(end - begin).micros().max(1) as f64;
+            *sums.entry(run.length).or_default() += share * run.sum / run.windows as f64;
+        }
+        sums.into_values().fold(0.0, f64::max)
+    }
+
+    fn within(
+        &self,
+        component: usize,
+        metric: &str,
+        begin: Timestamp,
+        end: Timestamp,
+    ) -> impl Iterator<Item = &Run> {
+        let of_component = self.tracks.range((component, 0, "")..(component + 1, 0, ""));
+        let tracks = of_component.filter(move |((_, _, m), _)| *m == metric);
+        let runs = tracks.flat_map(|(_, track)| &track.runs);
+        runs.filter(move |run| run.begin < end && begin < run.end)
     }
 
     /// The metrics in which a component was ever anomalous.
@@ -155,6 +180,7 @@ impl Track {
                 run.end = run.end.max(window.end());
                 run.windows += 1;
                 run.peak = run.peak.max(score);
+                run.sum += score;
                 run.faulty = joined(run.faulty, faulty);
             }
             None => self.runs.push(Run {
@@ -163,6 +189,7 @@ impl Track {
                 end: window.end(),
                 windows: 1,
                 peak: score,
+                sum: score,
                 faulty,
             }),
         }
@@ -310,6 +337,19 @@ mod tests {
     fn hour(number: i64, score: f32) -> Vec<JudgedWindow> {
         let minutes = (0..12).map(|n| judged(60 * number + 5 * n, 5, score, false));
         minutes.chain([judged(60 * number, 60, score, score > 1.5)]).collect()
+    }
+
+    #[test]
+    fn a_stray_window_counts_for_its_share_of_the_time() {
+        let mean = |windows| {
+            let mut tracker = Tracker::new(Some(MINUTE * 5));
+            tracker.take(0, &[7], &Judgement { metric: Metric::named("await").unwrap(), windows });
+            tracker.mean(7, "await", Timestamp::from_seconds(0), Timestamp::from_seconds(3600))
+        };
+        let stray = (0..12).map(|n| judged(n * 5, 5, if n == 4 { 6.0 } else { 0.1 }, false)).collect();
+        assert!((mean(stray) - 4.0 / 12.0).abs() < 1e-6);
+        assert!((mean(hour(0, 3.0)) - 2.0).abs() < 1e-6);
+        assert!((mean(vec![judged(0, 120, 3.0, false)]) - 1.0).abs() < 1e-6);
     }
 
     #[test]
