@@ -84,7 +84,8 @@ impl Tracker {
             }
             for (&component, verdict) in members.iter().zip(&judged.verdicts) {
                 let key = (component, group, judgement.metric.name);
-                if !verdict.is_anomalous && !verdict.is_faulty {
+                // Called faulty though calm is the filter's memory of windows before: nothing new.
+                if !verdict.is_anomalous {
                     if is_counted && let Some(track) = self.tracks.get_mut(&key) {
                         track.count(is_counted, -1.0);
                     }
@@ -310,6 +311,19 @@ mod tests {
     fn hour(number: i64, score: f32) -> Vec<JudgedWindow> {
         let minutes = (0..12).map(|n| judged(60 * number + 5 * n, 5, score, false));
         minutes.chain([judged(60 * number, 60, score, score > 1.5)]).collect()
+    }
+
+    #[test]
+    fn windows_that_only_echo_in_the_filter_prolong_nothing_and_calm() {
+        let scores = [0.1, 3.0, 3.0, 3.0, 3.0, 3.0, 0.1, 0.1, 0.1, 0.1];
+        let echoing = |(n, score): (usize, &f32)| judged(n as i64 * 5, 10, *score, (3..8).contains(&n));
+        let windows = scores.iter().enumerate().map(echoing).collect();
+        let mut tracker = Tracker::new(None);
+        tracker.take(0, &[7], &Judgement { metric: Metric::named("await").unwrap(), windows });
+        let episode = &tracker.episodes()[0];
+        let at = |minute: i64| Timestamp::from_seconds(60 * minute);
+        assert_eq!((episode.begin, episode.end), (at(5), at(35)));
+        assert_eq!((episode.windows, episode.persistence), (5, 1.0));
     }
 
     #[test]
