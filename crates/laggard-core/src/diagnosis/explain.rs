@@ -199,10 +199,7 @@ fn named(culprit: &Culprit, known: Known<'_>) -> Named {
 /// With how many others it was compared.
 fn peers(incident: &Incident, known: Known<'_>) -> usize {
     match &incident.culprit {
-        Culprit::Component(index) => {
-            let group = known.inventory.groups.iter().find(|group| group.members.contains(index));
-            group.map_or(0, |group| group.members.len() - 1)
-        }
+        Culprit::Component(index) => known.peers.count(*index),
         Culprit::Container { attribute, value } => {
             let values = known.inventory.components.iter().filter_map(|c| c.attributes.get(attribute));
             let others: std::collections::BTreeSet<&String> =

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::peers::Peers;
 use crate::methods::laggard::SEEN;
 use crate::model::cluster::{Component, Inventory};
 use crate::model::metric::{Harm, Metric};
@@ -22,6 +23,8 @@ pub struct Known<'a> {
     pub tracker: &'a Tracker,
     /// What the metrics were.
     pub summary: &'a Summary,
+    /// What the metrics of peers were.
+    pub peers: &'a Peers<'a>,
 }
 
 /// How strongly something shows: a multiple of the threshold; below 1 it does not.
@@ -206,59 +209,16 @@ fn witness(
     windows: usize,
     known: Known<'_>,
 ) -> Evidence {
-    let inventory = known.inventory;
-    let mean = |c: usize| {
-        let recorded = &inventory.components[c].recorded;
-        match metric.table {
-            SEEN => share_within(known.summary, metric.name, recorded, begin, end),
-            _ => mean_within(known.summary, metric.name, recorded, begin, end),
-        }
-    };
-    let group = inventory.groups.iter().find(|group| group.members.contains(&component));
-    let peers = group.map_or(&[][..], |group| &group.members[..]).iter().copied().filter(|&c| c != component);
-    let mut others: Vec<f64> = peers.filter_map(mean).collect();
-    others.sort_unstable_by(f64::total_cmp);
+    let range = known.summary.range(begin, end);
     Evidence {
-        component: inventory.components[component].name.clone(),
+        component: known.inventory.components[component].name.clone(),
         metric: metric.name,
         unit: metric.unit.symbol(),
-        value: mean(component),
-        peers: (!others.is_empty()).then(|| others[others.len() / 2]),
+        value: known.peers.mean(component, metric, range.clone()),
+        peers: known.peers.median(component, metric, range),
         score: peak,
         windows,
     }
-}
-
-/// The mean of a component within a time.
-pub fn mean_within(
-    summary: &Summary,
-    metric: &str,
-    recorded: &str,
-    begin: Timestamp,
-    end: Timestamp,
-) -> Option<f64> {
-    let row = summary.row(metric, recorded)?;
-    let values: Vec<f64> = row[summary.range(begin, end)].iter().copied().filter(|v| !v.is_nan()).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// The percentage of a time in which a component was absent, idle or active.
-fn share_within(
-    summary: &Summary,
-    seen: &str,
-    recorded: &str,
-    begin: Timestamp,
-    end: Timestamp,
-) -> Option<f64> {
-    // Where one metric of a device is missing, all are.
-    let row = summary.metrics().find_map(|metric| summary.row(metric.name, recorded))?;
-    let values = &row[summary.range(begin, end)];
-    let is_so = |value: &&f64| match seen {
-        "absence" => value.is_nan(),
-        "idleness" => **value == 0.0,
-        _ => **value > 0.0,
-    };
-    (!values.is_empty()).then(|| 100.0 * values.iter().filter(is_so).count() as f64 / values.len() as f64)
 }
 
 /// How many times worse than the peers: what the strongest evidence says.

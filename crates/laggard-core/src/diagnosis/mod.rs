@@ -8,5 +8,6 @@ pub mod checklist;
 pub mod explain;
 pub mod facts;
 mod merge;
+pub mod peers;
 pub mod pictures;
 pub mod weigh;

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Known;
+use super::peers::Place;
 use crate::anomalies::{JudgedWindow, Judgement};
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
 use crate::model::time::{Span, Timestamp};
-use crate::report::{Comparison, HeatMap, Mark, Named, Node, Pictures, Suspect};
+use crate::report::{Comparison, HeatMap, Mark, Named, Node, PICTURED, Pictures, Suspect};
 use crate::suspects::blame::Incident;
 
 /// Pictures of a suspect.
@@ -85,7 +86,7 @@ pub fn pictures(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Sco
         evidence.filter_map(|e| comparison(known, &e.component, e.metric, scores)).collect()
     };
     Pictures {
-        suspects: suspects.iter().map(of_suspect).collect(),
+        suspects: suspects.iter().take(PICTURED).map(of_suspect).collect(),
         heat: heat(known, suspects, scores),
         topology: topology(known, suspects),
     }
@@ -95,34 +96,25 @@ fn comparison(known: Known<'_>, name: &str, metric: &str, scores: &Scores) -> Op
     let components = &known.inventory.components;
     let index = components.iter().position(|c| c.name == name)?;
     let (metric, summary) = (Metric::named(metric)?, known.summary);
-    let group = known.inventory.groups.iter().find(|group| group.members.contains(&index))?;
-    let peers = group.members.iter().filter(|&&member| member != index);
-    let rows: Vec<Vec<f64>> =
-        peers.filter_map(|&m| summary.row(metric.name, &components[m].recorded)).collect();
-    let nothing = || vec![f64::NAN; summary.buckets];
-    let own = summary.row(metric.name, &components[index].recorded).unwrap_or_else(nothing);
-    let mut comparison = Comparison {
+    let band = known.peers.band(index, metric)?;
+    let own = summary.row(metric.name, &components[index].recorded);
+    let own = own.unwrap_or_else(|| vec![f64::NAN; summary.buckets]);
+    let at = |share: usize| {
+        let of_bucket = |(places, own): (&[Place; 3], &f64)| places[share].without(Some(*own));
+        band.iter().zip(&own).map(|bucket| of_bucket(bucket).unwrap_or(f64::NAN)).collect()
+    };
+    Some(Comparison {
         component: name.to_owned(),
         metric: metric.name,
         unit: metric.unit.symbol(),
         start: summary.start + summary.bucket,
         step: summary.bucket,
+        median: at(1),
+        low: at(0),
+        high: at(2),
         own,
-        median: nothing(),
-        low: nothing(),
-        high: nothing(),
         scores: scores.line(index, metric.name),
-    };
-    for bucket in 0..summary.buckets {
-        let mut values: Vec<f64> =
-            rows.iter().map(|row| row[bucket]).filter(|value| !value.is_nan()).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        let Some(last) = values.len().checked_sub(1) else { continue };
-        let at = |share: f64| values[(share * last as f64).round() as usize];
-        (comparison.low[bucket], comparison.median[bucket], comparison.high[bucket]) =
-            (at(0.1), at(0.5), at(0.9));
-    }
-    Some(comparison)
+    })
 }
 
 fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> HeatMap {

@@ -20,6 +20,9 @@ use crate::model::time::{Span, Timestamp};
 /// The name and version of the JSON form.
 pub const SCHEMA: &str = "laggard.diagnosis/1";
 
+/// Suspects with pictures of their own.
+pub const PICTURED: usize = 20;
+
 /// All that a diagnosis tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -158,7 +161,7 @@ pub struct Timings {
 /// What the pictures of a report are drawn from. Already reduced: a few hundred points a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pictures {
-    /// Pictures of each suspect, in the order of the suspects.
+    /// Pictures of the first [`PICTURED`] suspects, in their order.
     pub suspects: Vec<Vec<Comparison>>,
     /// Components by time.
     pub heat: HeatMap,
