@@ -27,6 +27,18 @@ pub struct Known<'a> {
     pub peers: &'a Peers<'a>,
 }
 
+impl Known<'_> {
+    /// How many components of the kind of one are held by what holds it.
+    pub(super) fn held(&self, part: usize, whole: &str) -> usize {
+        let part = &self.inventory.components[part];
+        let holder = part.attributes.iter().find(|(_, value)| *value == whole);
+        let is_held = |c: &&Component| {
+            c.kind == part.kind && holder.is_some_and(|(key, value)| c.attributes.get(key) == Some(value))
+        };
+        self.inventory.components.iter().filter(is_held).count()
+    }
+}
+
 /// How strongly something shows: a multiple of the threshold; below 1 it does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Strengths {
@@ -168,7 +180,8 @@ fn held(culprit: &Culprit, inventory: &Inventory) -> usize {
     match culprit {
         Culprit::Component(_) => 1,
         Culprit::Container { attribute, value } => {
-            let is_held = |c: &&Component| c.attributes.get(attribute) == Some(value);
+            // A server is on itself, and no part of itself.
+            let is_held = |c: &&Component| c.attributes.get(attribute) == Some(value) && c.name != *value;
             inventory.components.iter().filter(is_held).count()
         }
     }
@@ -218,10 +231,13 @@ fn witness(
         peers: known.peers.median(component, metric, range),
         score: peak,
         windows,
+        components: 1,
+        held: 1,
     }
 }
 
-/// How many times worse than the peers: what the strongest evidence says.
+/// How many times worse than the peers: what the strongest evidence says. NaN where that is no ratio, as of shares of the
+/// time, or of peers at 0.
 pub fn severity(evidence: &[Evidence]) -> f64 {
     let ratio = |evidence: &Evidence| {
         let harm = Metric::named(evidence.metric)?.harm;
@@ -233,5 +249,5 @@ pub fn severity(evidence: &[Evidence]) -> f64 {
             Harm::Either => ratio.max(1.0 / ratio),
         })
     };
-    evidence.first().and_then(ratio).unwrap_or_else(|| evidence.first().map_or(1.0, |first| first.score))
+    evidence.first().and_then(ratio).unwrap_or(f64::NAN)
 }

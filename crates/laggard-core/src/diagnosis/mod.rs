@@ -10,4 +10,5 @@ pub mod facts;
 mod merge;
 pub mod peers;
 pub mod pictures;
+mod telling;
 pub mod weigh;

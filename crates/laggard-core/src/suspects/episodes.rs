@@ -126,6 +126,11 @@ impl Tracker {
         metrics
     }
 
+    /// The end of the last counted window in which a metric of a group was looked at.
+    pub fn looked_until(&self, group: usize, metric: &'static str) -> Option<Timestamp> {
+        self.looked.get(&(group, metric))?.0.last().map(|(_, until)| *until)
+    }
+
     /// All episodes, by component and time.
     pub fn episodes(&self) -> Vec<Episode> {
         let never = Looked::default();

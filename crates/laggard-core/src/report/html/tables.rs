@@ -34,6 +34,9 @@ pub fn evidence(suspect: &Suspect) -> Markup {
                     @for one in suspect.evidence.iter().take(MOST_EVIDENCE) { (evidence_row(one, suspect)) }
                 }
             }
+            @if suspect.evidence.len() > MOST_EVIDENCE {
+                p.quiet { "and " (suspect.evidence.len() - MOST_EVIDENCE) " more: the JSON form has them all" }
+            }
         }
     }
 }
@@ -43,7 +46,9 @@ fn evidence_row(evidence: &Evidence, suspect: &Suspect) -> Markup {
         tr {
             td {
                 b { (evidence.metric) } " " span.quiet { (about(evidence.metric)) }
-                @if evidence.component != suspect.component.name { ", " span.name { (evidence.component) } }
+                @if evidence.components > 1 {
+                    ", " (evidence.components) " of its " (evidence.held) " components"
+                } @else if evidence.component != suspect.component.name { ", " span.name { (evidence.component) } }
             }
             td.number.bad { (value(evidence)) }
             td.number { (quantity(evidence.peers, evidence.unit)) }
