@@ -16,9 +16,12 @@ pub struct Peers<'a> {
     summary: &'a Summary,
     /// The group of each component that is in one.
     groups: Vec<Option<usize>>,
-    middles: RefCell<HashMap<(usize, &'static str, Range<usize>), Place>>,
+    middles: RefCell<Middles>,
     bands: RefCell<HashMap<(usize, &'static str), Rc<Band>>>,
 }
+
+/// The middle of a group's means, by metric and buckets.
+type Middles = HashMap<(usize, &'static str, Range<usize>), Place>;
 
 /// A group in one metric: what a tenth, a half and nine tenths of it are below, bucket by bucket.
 pub type Band = Vec<[Place; 3]>;

@@ -249,7 +249,14 @@ fn node(known: Known<'_>, kind: Kind, name: &str, rest: &[&str], held: &[usize],
     if all > FEW {
         parts.retain(is_remarkable);
     }
-    Node { mark: mark(&component, None), component, others: all - parts.len(), parts }
+    let mark = mark(&component, None);
+    Node { mark, component: as_itself(known, component, held), others: all - parts.len(), parts }
+}
+
+/// What is held by a server may be a client's: the host says itself what it is.
+fn as_itself(known: Known<'_>, node: Named, held: &[usize]) -> Named {
+    let itself = held.iter().map(|&c| &known.inventory.components[c]).find(|c| c.name == node.name);
+    itself.map_or(node.clone(), |component| Named { kind: component.kind.clone(), ..node })
 }
 
 fn is_remarkable(node: &Node) -> bool {

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::time;
+use crate::methods::laggard::{ABSENCE, ACTIVITY, IDLENESS};
 use crate::model::metric::Metric;
 use crate::report::number::{percent, quantity, ratio};
 use crate::report::svg::comparison::{Row, rows};
@@ -15,7 +16,8 @@ const MOST_GROUPS: usize = 200;
 
 /// What a metric is, in a few words.
 pub fn about(metric: &str) -> &'static str {
-    Metric::named(metric).map_or("", |metric| metric.about)
+    let seen = || [&ABSENCE, &IDLENESS, &ACTIVITY].into_iter().find(|seen| seen.name == metric);
+    Metric::named(metric).or_else(seen).map_or("", |metric| metric.about)
 }
 
 /// Every metric that speaks against a suspect.

@@ -24,10 +24,7 @@ pub fn tell(sheet: &mut Sheet, suspect: &Suspect) {
         }
     }
     if suspect.evidence.len() > TOLD {
-        sheet.field(
-            "",
-            &format!("and {}", format!("{} more: --json has them all", suspect.evidence.len() - TOLD)),
-        );
+        sheet.field("", &format!("and {} more: --json has them all", suspect.evidence.len() - TOLD));
     }
 }
 
