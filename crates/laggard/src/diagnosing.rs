@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use laggard_core::diagnosis::explain::{Explained, Reasoning, explain};
 use laggard_core::diagnosis::facts::Known;
+use laggard_core::diagnosis::peers::Peers;
 use laggard_core::diagnosis::pictures::{Scores, pictures};
 use laggard_core::examination::Examined;
 use laggard_core::methods::Method;
@@ -108,7 +109,9 @@ impl Found<'_> {
     fn report(&mut self, recording: &Recording, method: &dyn Method, reasoning: Reasoning) -> Report {
         let inventory = &recording.inventory;
         let episodes = self.answers.told(self.tracker.episodes());
-        let known = Known { inventory, episodes: &episodes, tracker: &self.tracker, summary: &self.summary };
+        let (tracker, summary) = (&self.tracker, &self.summary);
+        let peers = Peers::new(inventory, summary);
+        let known = Known { inventory, episodes: &episodes, tracker, summary, peers: &peers };
         let Explained { suspects, mut warnings } = explain(known, reasoning, self.to);
         let groups = self.groups(recording, method);
         warnings.extend(limits::of_groups(&groups));

@@ -3,7 +3,7 @@
 
 use super::facts::{Facts, Known, severity};
 use super::weigh::{Weighed, weigh};
-use super::{advice, checklist, merge};
+use super::{advice, checklist, merge, telling};
 use crate::diagnosis::cause::Cause;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
@@ -28,11 +28,10 @@ pub struct Explained {
     pub warnings: Vec<Warning>,
 }
 
-/// Trouble that was there this shortly before the end is taken to go on: this long, or this share of the recording.
+/// Trouble that was there in the last window, or this shortly before the end, is taken to go on: this long, or this share
+/// of the recording.
 const ONGOING: Span = Span::from_seconds(600);
 const ONGOING_SHARE: i64 = 20;
-/// Evidence that is shown.
-const MOST_EVIDENCE: usize = 8;
 
 /// Finds who is to blame, and why. The recording ends at `end`.
 pub fn explain(known: Known<'_>, reasoning: Reasoning, end: Timestamp) -> Explained {
@@ -73,14 +72,20 @@ pub fn explain(known: Known<'_>, reasoning: Reasoning, end: Timestamp) -> Explai
 fn is_brief(suspect: &Suspect, facts: &Facts, start: Timestamp, end: Timestamp) -> bool {
     let looked_at = (end - start).min(Span::from_seconds(86_400)).seconds();
     let lasted = (suspect.until - suspect.since).seconds().max(1.0);
-    let peak = suspect.evidence.first().map_or(1.0, |evidence| evidence.score);
+    let peak = peak(facts);
     let weight = peak * (facts.affected.len() as f64).sqrt();
     !suspect.is_ongoing && weight < (looked_at / lasted).sqrt()
 }
 
+/// How clearly the strongest evidence speaks.
+fn peak(facts: &Facts) -> f64 {
+    facts.evidence.first().map_or(1.0, |evidence| evidence.score)
+}
+
 /// A word about what was brief.
 fn in_passing(brief: &[Suspect]) -> Option<Warning> {
-    let worst = brief.iter().max_by(|a, b| a.severity.total_cmp(&b.severity))?;
+    let score = |suspect: &Suspect| suspect.evidence.first().map_or(0.0, |evidence| evidence.score);
+    let worst = brief.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
     let count = match brief.len() {
         1 => "1 asymmetry was brief and is over".to_owned(),
         count => format!("{count} asymmetries were brief and are over"),
@@ -94,7 +99,7 @@ fn in_passing(brief: &[Suspect]) -> Option<Warning> {
 
 /// Severity and persistence together: a short, terrible stall and a long, mild limp both come to the top.
 fn seriousness(suspect: &Suspect, facts: &Facts) -> f64 {
-    let peak = suspect.evidence.first().map_or(1.0, |evidence| evidence.score);
+    let peak = peak(facts);
     let minutes = (suspect.until - suspect.since).seconds() / 60.0;
     let innocence = if suspect.cause == Cause::WorkloadSkew { 0.1 } else { 1.0 };
     innocence * peak.max(1.0) * minutes.max(1.0).sqrt() * (facts.affected.len() as f64).sqrt()
@@ -159,10 +164,11 @@ fn suspect(
     let first = &causes[0];
     let episodes = || incident.episodes.iter().map(|&e| &known.episodes[e]);
     let whole = Span::from_micros((end - known.summary.start).micros() / ONGOING_SHARE);
-    let is_ongoing = incident.end + ONGOING.min(whole) >= end;
+    let last_look = episodes().filter_map(|e| known.tracker.looked_until(e.group, e.metric.name)).max();
+    let is_ongoing =
+        incident.end + ONGOING.min(whole) >= end || last_look.is_some_and(|last| incident.end >= last);
     let explains = facts.affected.iter().map(|&c| known.inventory.components[c].name.clone());
-    let mut evidence = facts.evidence.clone();
-    evidence.truncate(MOST_EVIDENCE);
+    let evidence = telling::told(facts, first.cause, incident, known);
     let mut suspect = Suspect {
         cause: first.cause,
         confidence: rounded(first.confidence),
@@ -224,20 +230,16 @@ fn named(culprit: &Culprit, known: Known<'_>) -> Named {
     }
 }
 
-/// With how many others it was compared.
+/// With how many others it was compared; none where it is no component itself.
 fn peers(incident: &Incident, known: Known<'_>) -> usize {
-    match &incident.culprit {
-        Culprit::Component(index) => {
-            let group = known.inventory.groups.iter().find(|group| group.members.contains(index));
-            group.map_or(0, |group| group.members.len() - 1)
-        }
+    let own = match &incident.culprit {
+        Culprit::Component(index) => Some(*index),
         Culprit::Container { attribute, value } => {
-            let values = known.inventory.components.iter().filter_map(|c| c.attributes.get(attribute));
-            let others: std::collections::BTreeSet<&String> =
-                values.filter(|other| *other != value).collect();
-            others.len()
+            let is_it = |c: &Component| c.kind.as_str() == attribute && c.name == *value;
+            known.inventory.components.iter().position(is_it)
         }
-    }
+    };
+    own.map_or(0, |own| known.peers.count(own))
 }
 
 fn rounded(number: f64) -> f64 {

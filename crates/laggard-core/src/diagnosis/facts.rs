@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::peers::Peers;
 use crate::methods::laggard::SEEN;
 use crate::model::cluster::{Component, Inventory};
 use crate::model::metric::{Harm, Metric};
@@ -22,6 +23,20 @@ pub struct Known<'a> {
     pub tracker: &'a Tracker,
     /// What the metrics were.
     pub summary: &'a Summary,
+    /// What the metrics of peers were.
+    pub peers: &'a Peers<'a>,
+}
+
+impl Known<'_> {
+    /// How many components of the kind of one are held by what holds it.
+    pub(super) fn held(&self, part: usize, whole: &str) -> usize {
+        let part = &self.inventory.components[part];
+        let holder = part.attributes.iter().find(|(_, value)| *value == whole);
+        let is_held = |c: &&Component| {
+            c.kind == part.kind && holder.is_some_and(|(key, value)| c.attributes.get(key) == Some(value))
+        };
+        self.inventory.components.iter().filter(is_held).count()
+    }
 }
 
 /// How strongly something shows: a multiple of the threshold; below 1 it does not. The highest of what was called faulty;
@@ -168,7 +183,8 @@ fn held(culprit: &Culprit, inventory: &Inventory) -> usize {
     match culprit {
         Culprit::Component(_) => 1,
         Culprit::Container { attribute, value } => {
-            let is_held = |c: &&Component| c.attributes.get(attribute) == Some(value);
+            // A server is on itself, and no part of itself.
+            let is_held = |c: &&Component| c.attributes.get(attribute) == Some(value) && c.name != *value;
             inventory.components.iter().filter(is_held).count()
         }
     }
@@ -209,62 +225,22 @@ fn witness(
     windows: usize,
     known: Known<'_>,
 ) -> Evidence {
-    let inventory = known.inventory;
-    let mean = |c: usize| {
-        let recorded = &inventory.components[c].recorded;
-        match metric.table {
-            SEEN => share_within(known.summary, metric.name, recorded, begin, end),
-            _ => mean_within(known.summary, metric.name, recorded, begin, end),
-        }
-    };
-    let group = inventory.groups.iter().find(|group| group.members.contains(&component));
-    let peers = group.map_or(&[][..], |group| &group.members[..]).iter().copied().filter(|&c| c != component);
-    let mut others: Vec<f64> = peers.filter_map(mean).collect();
-    others.sort_unstable_by(f64::total_cmp);
+    let range = known.summary.range(begin, end);
     Evidence {
-        component: inventory.components[component].name.clone(),
+        component: known.inventory.components[component].name.clone(),
         metric: metric.name,
         unit: metric.unit.symbol(),
-        value: mean(component),
-        peers: (!others.is_empty()).then(|| others[others.len() / 2]),
+        value: known.peers.mean(component, metric, range.clone()),
+        peers: known.peers.median(component, metric, range),
         score: peak,
         windows,
+        components: 1,
+        held: 1,
     }
 }
 
-/// The mean of a component within a time.
-pub fn mean_within(
-    summary: &Summary,
-    metric: &str,
-    recorded: &str,
-    begin: Timestamp,
-    end: Timestamp,
-) -> Option<f64> {
-    let row = summary.row(metric, recorded)?;
-    let values: Vec<f64> = row[summary.range(begin, end)].iter().copied().filter(|v| !v.is_nan()).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// The percentage of a time in which a component was absent, idle or active.
-fn share_within(
-    summary: &Summary,
-    seen: &str,
-    recorded: &str,
-    begin: Timestamp,
-    end: Timestamp,
-) -> Option<f64> {
-    // Where one metric of a device is missing, all are.
-    let row = summary.metrics().find_map(|metric| summary.row(metric.name, recorded))?;
-    let values = &row[summary.range(begin, end)];
-    let is_so = |value: &&f64| match seen {
-        "absence" => value.is_nan(),
-        "idleness" => **value == 0.0,
-        _ => **value > 0.0,
-    };
-    (!values.is_empty()).then(|| 100.0 * values.iter().filter(is_so).count() as f64 / values.len() as f64)
-}
-
-/// How many times worse than the peers: what the strongest evidence says.
+/// How many times worse than the peers: what the strongest evidence says. NaN where that is no ratio, as of shares of the
+/// time, or of peers at 0.
 pub fn severity(evidence: &[Evidence]) -> f64 {
     let ratio = |evidence: &Evidence| {
         let harm = Metric::named(evidence.metric)?.harm;
@@ -276,5 +252,5 @@ pub fn severity(evidence: &[Evidence]) -> f64 {
             Harm::Either => ratio.max(1.0 / ratio),
         })
     };
-    evidence.first().and_then(ratio).unwrap_or_else(|| evidence.first().map_or(1.0, |first| first.score))
+    evidence.first().and_then(ratio).unwrap_or(f64::NAN)
 }

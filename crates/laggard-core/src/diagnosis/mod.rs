@@ -8,5 +8,7 @@ pub mod checklist;
 pub mod explain;
 pub mod facts;
 mod merge;
+pub mod peers;
 pub mod pictures;
+mod telling;
 pub mod weigh;

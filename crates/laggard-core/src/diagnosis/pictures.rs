@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Known;
+use super::peers::Place;
 use crate::anomalies::{JudgedWindow, Judgement};
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
 use crate::model::time::{Span, Timestamp};
-use crate::report::{Comparison, HeatMap, Mark, Named, Node, Pictures, Suspect};
+use crate::report::{Comparison, Evidence, HeatMap, Mark, Named, Node, PICTURED, Pictures, Suspect};
 use crate::suspects::blame::Incident;
 
 /// Pictures of a suspect.
@@ -80,49 +81,91 @@ impl Scores {
 
 /// Makes the pictures.
 pub fn pictures(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> Pictures {
-    let of_suspect = |(suspect, _): &(Suspect, Incident)| {
-        let evidence = suspect.evidence.iter().take(MOST_COMPARISONS);
-        evidence.filter_map(|e| comparison(known, &e.component, e.metric, scores)).collect()
+    let of_suspect = |(suspect, incident): &(Suspect, Incident)| {
+        let mut drawn: Vec<Comparison> = Vec::new();
+        for evidence in &suspect.evidence {
+            let Some(comparison) = comparison(known, evidence, incident, scores) else { continue };
+            let is_same =
+                |d: &Comparison| (&d.component, d.metric) == (&comparison.component, comparison.metric);
+            if drawn.len() < MOST_COMPARISONS && !drawn.iter().any(is_same) {
+                drawn.push(comparison);
+            }
+        }
+        drawn
     };
     Pictures {
-        suspects: suspects.iter().map(of_suspect).collect(),
+        suspects: suspects.iter().take(PICTURED).map(of_suspect).collect(),
         heat: heat(known, suspects, scores),
         topology: topology(known, suspects),
     }
 }
 
-fn comparison(known: Known<'_>, name: &str, metric: &str, scores: &Scores) -> Option<Comparison> {
-    let components = &known.inventory.components;
-    let index = components.iter().position(|c| c.name == name)?;
-    let (metric, summary) = (Metric::named(metric)?, known.summary);
-    let group = known.inventory.groups.iter().find(|group| group.members.contains(&index))?;
-    let peers = group.members.iter().filter(|&&member| member != index);
-    let rows: Vec<Vec<f64>> =
-        peers.filter_map(|&m| summary.row(metric.name, &components[m].recorded)).collect();
-    let nothing = || vec![f64::NAN; summary.buckets];
-    let own = summary.row(metric.name, &components[index].recorded).unwrap_or_else(nothing);
-    let mut comparison = Comparison {
-        component: name.to_owned(),
+/// What evidence shows. Who is absent or idle is shown by what it does otherwise; of several components it is the mean.
+fn comparison(
+    known: Known<'_>,
+    evidence: &Evidence,
+    incident: &Incident,
+    scores: &Scores,
+) -> Option<Comparison> {
+    let (summary, components) = (known.summary, &known.inventory.components);
+    let shown = shown(known, evidence, incident);
+    let strongest = *shown.first()?;
+    let metric = Metric::named(evidence.metric).or_else(|| work(known, &shown))?;
+    let rows = shown.iter().filter_map(|&c| summary.row(metric.name, &components[c].recorded));
+    let own = mean_of(&rows.collect::<Vec<_>>(), summary.buckets);
+    let is_single = shown.len() == 1;
+    let band = known.peers.band(strongest, metric)?;
+    let at = |share: usize| {
+        let of_bucket =
+            |(places, own): (&[Place; 3], &f64)| places[share].without(Some(*own).filter(|_| is_single));
+        band.iter().zip(&own).map(|bucket| of_bucket(bucket).unwrap_or(f64::NAN)).collect()
+    };
+    let name = &evidence.component;
+    Some(Comparison {
+        component: if is_single { name.clone() } else { format!("{name} (mean of {})", shown.len()) },
         metric: metric.name,
         unit: metric.unit.symbol(),
         start: summary.start + summary.bucket,
         step: summary.bucket,
+        median: at(1),
+        low: at(0),
+        high: at(2),
         own,
-        median: nothing(),
-        low: nothing(),
-        high: nothing(),
-        scores: scores.line(index, metric.name),
-    };
-    for bucket in 0..summary.buckets {
-        let mut values: Vec<f64> =
-            rows.iter().map(|row| row[bucket]).filter(|value| !value.is_nan()).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        let Some(last) = values.len().checked_sub(1) else { continue };
-        let at = |share: f64| values[(share * last as f64).round() as usize];
-        (comparison.low[bucket], comparison.median[bucket], comparison.high[bucket]) =
-            (at(0.1), at(0.5), at(0.9));
+        scores: scores.line(strongest, evidence.metric),
+    })
+}
+
+/// Whom evidence tells of, the one with the highest score first.
+fn shown(known: Known<'_>, evidence: &Evidence, incident: &Incident) -> Vec<usize> {
+    let components = &known.inventory.components;
+    if evidence.components <= 1 {
+        return components.iter().position(|c| c.name == evidence.component).into_iter().collect();
     }
-    Some(comparison)
+    let is_part = |c: usize| components[c].attributes.values().any(|value| *value == evidence.component);
+    let told = incident.episodes.iter().map(|&e| &known.episodes[e]);
+    let mut parts: Vec<(f64, usize)> =
+        told.filter(|e| is_part(e.component)).map(|e| (e.peak, e.component)).collect();
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut seen = BTreeSet::new();
+    parts.into_iter().map(|(_, part)| part).filter(|part| seen.insert(*part)).collect()
+}
+
+/// The metric that shows whether components work: their throughput, or whatever is known of them.
+fn work(known: Known<'_>, shown: &[usize]) -> Option<&'static Metric> {
+    let recorded = |c: usize| known.inventory.components[c].recorded.as_str();
+    let is_known =
+        |metric: &&Metric| shown.iter().any(|&c| known.summary.row(metric.name, recorded(c)).is_some());
+    let metrics = || known.summary.metrics();
+    metrics().find(|metric| metric.name == "throughput").filter(is_known).or_else(|| metrics().find(is_known))
+}
+
+/// The mean of those that have a value, bucket by bucket.
+fn mean_of(rows: &[Vec<f64>], buckets: usize) -> Vec<f64> {
+    let mean = |bucket: usize| {
+        let values = || rows.iter().map(|row| row[bucket]).filter(|value| !value.is_nan());
+        values().sum::<f64>() / values().count() as f64
+    };
+    (0..buckets).map(mean).collect()
 }
 
 fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> HeatMap {
@@ -206,7 +249,14 @@ fn node(known: Known<'_>, kind: Kind, name: &str, rest: &[&str], held: &[usize],
     if all > FEW {
         parts.retain(is_remarkable);
     }
-    Node { mark: mark(&component, None), component, others: all - parts.len(), parts }
+    let mark = mark(&component, None);
+    Node { mark, component: as_itself(known, component, held), others: all - parts.len(), parts }
+}
+
+/// What is held by a server may be a client's: the host says itself what it is.
+fn as_itself(known: Known<'_>, node: Named, held: &[usize]) -> Named {
+    let itself = held.iter().map(|&c| &known.inventory.components[c]).find(|c| c.name == node.name);
+    itself.map_or(node.clone(), |component| Named { kind: component.kind.clone(), ..node })
 }
 
 fn is_remarkable(node: &Node) -> bool {

@@ -20,6 +20,9 @@ use crate::model::time::{Span, Timestamp};
 /// The name and version of the JSON form.
 pub const SCHEMA: &str = "laggard.diagnosis/1";
 
+/// Suspects with pictures of their own.
+pub const PICTURED: usize = 20;
+
 /// All that a diagnosis tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -63,7 +66,7 @@ pub struct Suspect {
     pub cause: Cause,
     /// How sure the cause is, from 0 to 1.
     pub confidence: f64,
-    /// How many times worse than its peers it is, at its most telling metric.
+    /// How many times worse than its peers it is, at its most telling metric. NaN: that is no ratio.
     pub severity: f64,
     /// How many peers it was compared with; 0 where it has none of its own, as a controller that is blamed for
     /// its LUNs.
@@ -116,6 +119,11 @@ pub struct Evidence {
     pub score: f64,
     /// In how many windows it was anomalous.
     pub windows: usize,
+    /// How many components say so. Of several, the values are those of the one in the middle, and the score is the
+    /// highest.
+    pub components: usize,
+    /// How many components of that kind the suspect holds; 1 for itself.
+    pub held: usize,
 }
 
 /// A peer group, and whether it was judged.
@@ -158,7 +166,7 @@ pub struct Timings {
 /// What the pictures of a report are drawn from. Already reduced: a few hundred points a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pictures {
-    /// Pictures of each suspect, in the order of the suspects.
+    /// Pictures of the first [`PICTURED`] suspects, in their order.
     pub suspects: Vec<Vec<Comparison>>,
     /// Components by time.
     pub heat: HeatMap,

@@ -15,21 +15,54 @@ const LONG_ENOUGH: Span = Span::from_seconds(3600);
 /// `4.1 times slower than its 11 peers`.
 pub fn how_bad(suspect: &Suspect) -> String {
     let peers = peers(suspect.peer_count);
-    if is_silent(suspect) {
-        return format!("silent while {peers} are at work");
+    let first = suspect.evidence.first();
+    if let Some(first) = first.filter(|_| is_silent(suspect)) {
+        return format!("{}silent while {peers} are at work", many(first));
     }
-    if let Some(lost) = suspect.evidence.first().filter(|first| matches!(first.metric, "link_loss" | "loss"))
-    {
-        let (own, others) = (quantity(lost.value, lost.unit), quantity(lost.peers, lost.unit));
-        return format!("{own} of its segments are sent again, of {peers} {others}");
+    if let Some(share) = first.and_then(|first| share(first, &peers)) {
+        return share;
     }
-    if suspect.severity.is_nan() || suspect.severity < WORTH_A_NUMBER {
-        return format!("unlike {peers}");
+    if let Some(first) = first.filter(|first| first.value.is_none()) {
+        return format!("{}without samples, unlike {peers}", many(first));
     }
     if suspect.severity.is_infinite() {
         return format!("{} beyond measure compared with {peers}", comparative(suspect));
     }
-    format!("{} times {} than {peers}", times(suspect.severity), comparative(suspect))
+    if suspect.severity >= WORTH_A_NUMBER {
+        return format!("{} times {} than {peers}", times(suspect.severity), comparative(suspect));
+    }
+    first.and_then(|first| beside_nothing(first, &peers)).unwrap_or_else(|| format!("unlike {peers}"))
+}
+
+/// `72 of its 72 components `, where several say so.
+fn many(evidence: &Evidence) -> String {
+    match evidence.components {
+        0 | 1 => String::new(),
+        several => format!("{several} of its {} components ", evidence.held),
+    }
+}
+
+/// What is a share of something is told as such: that of the peers may be none.
+fn share(evidence: &Evidence, peers: &str) -> Option<String> {
+    let (own, others) = (quantity(evidence.value, evidence.unit), quantity(evidence.peers, evidence.unit));
+    let state = match evidence.metric {
+        "link_loss" | "loss" => {
+            return Some(format!("{own} of its segments are sent again, of {peers} {others}"));
+        }
+        "absence" => "absent",
+        "idleness" => "idle",
+        "activity" => "at work",
+        _ => return None,
+    };
+    Some(format!("{}{state} {own} of the time, {peers} {others}", many(evidence)))
+}
+
+/// `throughput 18.2 B/s, that of its 767 peers 0 B/s`: where one of both is nothing there is no ratio.
+fn beside_nothing(evidence: &Evidence, peers: &str) -> Option<String> {
+    let (own, others) = (evidence.value?, evidence.peers?);
+    let told = |value| quantity(Some(value), evidence.unit);
+    ((own == 0.0) != (others == 0.0))
+        .then(|| format!("{} {}, that of {peers} {}", evidence.metric, told(own), told(others)))
 }
 
 fn peers(count: usize) -> String {
@@ -40,10 +73,11 @@ fn peers(count: usize) -> String {
     }
 }
 
-/// Without samples, or without work, in what speaks most clearly.
+/// Without samples, or without work, for most of the time, in what speaks most clearly.
 fn is_silent(suspect: &Suspect) -> bool {
-    let is_nothing = |evidence: &Evidence| {
-        matches!(evidence.metric, "absence" | "idleness") || evidence.value.unwrap_or(0.0) == 0.0
+    let is_nothing = |evidence: &Evidence| match evidence.metric {
+        "absence" | "idleness" => evidence.value.is_none_or(|percent| percent > 50.0),
+        _ => evidence.value.unwrap_or(0.0) == 0.0,
     };
     let nothing = suspect.evidence.first().is_some_and(is_nothing);
     nothing && matches!(suspect.cause, Cause::ServerDown | Cause::LostAttachment)

@@ -86,7 +86,8 @@ impl Tracker {
             }
             for (&component, verdict) in members.iter().zip(&judged.verdicts) {
                 let key = (component, group, judgement.metric.name);
-                if !verdict.is_anomalous && !verdict.is_faulty {
+                // Called faulty though calm is the filter's memory of windows before: nothing new.
+                if !verdict.is_anomalous {
                     if is_counted && let Some(track) = self.tracks.get_mut(&key) {
                         track.count(is_counted, -1.0);
                     }
@@ -148,6 +149,11 @@ impl Tracker {
             self.tracks.range(range).map(|(_, track)| track.metric).collect();
         metrics.dedup_by_key(|metric| metric.name);
         metrics
+    }
+
+    /// The end of the last counted window in which a metric of a group was looked at.
+    pub fn looked_until(&self, group: usize, metric: &'static str) -> Option<Timestamp> {
+        self.looked.get(&(group, metric))?.0.last().map(|(_, until)| *until)
     }
 
     /// All episodes, by component and time.
@@ -350,6 +356,19 @@ mod tests {
         assert!((mean(stray) - 4.0 / 12.0).abs() < 1e-6);
         assert!((mean(hour(0, 3.0)) - 2.0).abs() < 1e-6);
         assert!((mean(vec![judged(0, 120, 3.0, false)]) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn windows_that_only_echo_in_the_filter_prolong_nothing_and_calm() {
+        let scores = [0.1, 3.0, 3.0, 3.0, 3.0, 3.0, 0.1, 0.1, 0.1, 0.1];
+        let echoing = |(n, score): (usize, &f32)| judged(n as i64 * 5, 10, *score, (3..8).contains(&n));
+        let windows = scores.iter().enumerate().map(echoing).collect();
+        let mut tracker = Tracker::new(None);
+        tracker.take(0, &[7], &Judgement { metric: Metric::named("await").unwrap(), windows });
+        let episode = &tracker.episodes()[0];
+        let at = |minute: i64| Timestamp::from_seconds(60 * minute);
+        assert_eq!((episode.begin, episode.end), (at(5), at(35)));
+        assert_eq!((episode.windows, episode.persistence), (5, 1.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The lowest and the highest value of each member of a group in each column of a picture.
 //! In: [`Table`]s of the group, stretch after stretch. Out: columns. Always: memory does not grow with the length of
-//! the recording, and no spike is lost.
+//! the recording, and no spike is lost; like a window, a column holds what is after its begin, up to and with its end.
 
 use super::Table;
 use crate::model::time::{Span, Timestamp};
@@ -26,11 +26,11 @@ const FEWEST_COLUMNS: usize = 120;
 const MOST_VALUES: usize = 4_000_000;
 
 impl Envelope {
-    /// Of a time in which so many members are recorded every `step`.
+    /// Of the time after `from` up to `to`, in which so many members are recorded every `step`.
     pub fn new(from: Timestamp, to: Timestamp, step: Span, members: usize) -> Envelope {
         let most = (MOST_VALUES / members.max(1)).clamp(FEWEST_COLUMNS, MOST_COLUMNS) as i64;
         let step = Span::from_micros(step.micros().max(1));
-        let steps = ((to - from).micros() / step.micros()).max(0).saturating_add(1);
+        let steps = ((to - from).micros() / step.micros()).max(1);
         let column = step * (steps.saturating_add(most - 1) / most);
         let columns =
             usize::try_from((steps - 1) / (column.micros() / step.micros()).max(1) + 1).unwrap_or(1);
@@ -41,7 +41,7 @@ impl Envelope {
     /// Takes the next stretch: a row for each member.
     pub fn take(&mut self, table: &Table) {
         for (number, instant) in table.grid.instants().enumerate() {
-            let offset = (instant - self.start).micros();
+            let offset = (instant - self.start).micros() - 1;
             let column = usize::try_from(offset.div_euclid(self.column.micros())).ok();
             let Some(column) = column.filter(|column| *column < self.columns) else { continue };
             for member in 0..table.components.len().min(self.members()) {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_long_recording_keeps_its_spikes_and_gaps() {
         let (start, step) = (Timestamp::from_seconds(0), Span::SECOND);
-        let grid = Grid { start, step, len: 8700 };
+        let grid = Grid { start: start + step, step, len: 8700 };
         let mut values = vec![1.0; grid.len];
         values[4321] = 50.0;
         values[100..200].fill(f64::NAN);
@@ -96,7 +96,7 @@ mod tests {
     fn a_short_one_has_a_column_for_each_instant() {
         let at = Timestamp::from_seconds;
         let envelope = Envelope::new(at(0), at(9), Span::SECOND, 3);
-        assert_eq!((envelope.columns, envelope.members(), envelope.is_empty()), (10, 3, true));
+        assert_eq!((envelope.columns, envelope.members(), envelope.is_empty()), (9, 3, true));
         assert_eq!(Envelope::new(at(9), at(0), Span::ZERO, 0).members(), 0);
     }
 }

@@ -1,8 +1,9 @@
 //! A whole recording in a few hundred columns: what evidence and pictures are made from.
 //! In: [`Table`]s, stretch after stretch. Out: means over equal buckets of time. Always: memory does not grow with
-//! the length of the recording.
+//! the length of the recording; like a window, a bucket holds what is after its begin, up to and with its end.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Table;
@@ -25,8 +26,8 @@ pub struct Summary {
 struct Means {
     metric: &'static Metric,
     rows: HashMap<Arc<str>, usize>,
-    sums: Vec<f32>,
-    counts: Vec<u16>,
+    sums: Vec<f64>,
+    counts: Vec<u32>,
 }
 
 /// Values of one metric that are kept at most, unless there are very many components.
@@ -35,12 +36,12 @@ const FEWEST_BUCKETS: usize = 48;
 const MOST_BUCKETS: usize = 480;
 
 impl Summary {
-    /// Of a time in which so many components are recorded every `step`.
+    /// Of the time after `from` up to `to`, in which so many components are recorded every `step`.
     pub fn new(from: Timestamp, to: Timestamp, step: Span, components: usize) -> Summary {
         let wanted = (MOST_VALUES / components.max(1)).clamp(FEWEST_BUCKETS, MOST_BUCKETS) as i64;
         let steps = ((to - from).micros() / step.micros().max(1)).max(1);
         let bucket = step * ((steps + wanted - 1) / wanted).max(1);
-        let buckets = ((to - from).micros() / bucket.micros().max(1)).max(0) as usize + 1;
+        let buckets = ((to - from).micros().max(1) as u64).div_ceil(bucket.micros().max(1) as u64) as usize;
         Summary { start: from, bucket, buckets, metrics: BTreeMap::new() }
     }
 
@@ -51,15 +52,14 @@ impl Summary {
         let at: Vec<Option<usize>> = table
             .grid
             .instants()
-            .map(|instant| {
-                usize::try_from((instant - start).micros() / bucket.micros()).ok().filter(|b| *b < buckets)
-            })
+            .map(|instant| (instant - start).micros() - 1)
+            .map(|after| usize::try_from(after.div_euclid(bucket.micros())).ok().filter(|b| *b < buckets))
             .collect();
         for (row, name) in table.components.iter().enumerate() {
             let begin = means.row(name, buckets) * buckets;
             for (value, at) in table.row(row).iter().zip(&at) {
                 if let (false, Some(at)) = (value.is_nan(), at) {
-                    means.sums[begin + at] += *value as f32;
+                    means.sums[begin + at] += *value;
                     means.counts[begin + at] = means.counts[begin + at].saturating_add(1);
                 }
             }
@@ -73,17 +73,30 @@ impl Summary {
 
     /// The means of a component, by its recorded name; NaN where it has no value. Nothing if it has none at all.
     pub fn row(&self, metric: &str, recorded: &str) -> Option<Vec<f64>> {
-        let means = self.metrics.get(metric)?;
-        let begin = means.rows.get(recorded)? * self.buckets;
-        let mean = |at: usize| match means.counts[begin + at] {
-            0 => f64::NAN,
-            count => f64::from(means.sums[begin + at]) / f64::from(count),
-        };
-        Some((0..self.buckets).map(mean).collect())
+        let (sums, counts) = self.metrics.get(metric)?.of(recorded, self.buckets)?;
+        // Without samples 0 / 0, which is NaN.
+        Some(sums.iter().zip(counts).map(|(sum, count)| sum / f64::from(*count)).collect())
+    }
+
+    /// The mean of a component's samples in some buckets. Nothing if it has none there.
+    pub fn mean(&self, metric: &str, recorded: &str, range: Range<usize>) -> Option<f64> {
+        let (sums, counts) = self.metrics.get(metric)?.of(recorded, self.buckets)?;
+        let count: u64 = counts.get(range.clone())?.iter().copied().map(u64::from).sum();
+        (count > 0).then(|| sums[range].iter().sum::<f64>() / count as f64)
+    }
+
+    /// In how many of some buckets a component has samples at all, of any metric, and in how many of these any that
+    /// is not 0.
+    pub fn presence(&self, recorded: &str, range: Range<usize>) -> (usize, usize) {
+        let rows: Vec<(&[f64], &[u32])> =
+            self.metrics.values().filter_map(|means| means.of(recorded, self.buckets)).collect();
+        let is_there = |at: &usize| rows.iter().any(|(_, counts)| counts[*at] > 0);
+        let is_active = |at: &usize| rows.iter().any(|(sums, _)| sums[*at] > 0.0);
+        (range.clone().filter(is_there).count(), range.filter(is_active).count())
     }
 
     /// The buckets that a time touches.
-    pub fn range(&self, begin: Timestamp, end: Timestamp) -> std::ops::Range<usize> {
+    pub fn range(&self, begin: Timestamp, end: Timestamp) -> Range<usize> {
         let at = |time: Timestamp| {
             (time - self.start).micros().max(0) as usize / self.bucket.micros().max(1) as usize
         };
@@ -95,6 +108,13 @@ impl Summary {
 impl Means {
     fn new(metric: &'static Metric) -> Means {
         Means { metric, rows: HashMap::new(), sums: Vec::new(), counts: Vec::new() }
+    }
+
+    /// The sums and counts of a component.
+    fn of(&self, recorded: &str, buckets: usize) -> Option<(&[f64], &[u32])> {
+        let begin = self.rows.get(recorded)? * buckets;
+        let row = begin..begin + buckets;
+        Some((&self.sums[row.clone()], &self.counts[row]))
     }
 
     fn row(&mut self, name: &Arc<str>, buckets: usize) -> usize {
@@ -114,21 +134,55 @@ mod tests {
     use super::*;
     use crate::tables::grid::Grid;
 
-    #[test]
-    fn a_long_recording_becomes_a_few_hundred_means() {
-        let (start, step) = (Timestamp::from_seconds(0), Span::SECOND);
-        let grid = Grid { start, step, len: 4800 };
-        let mut summary = Summary::new(start, grid.end(), step, 1);
-        let table = Table {
+    /// Of one component, whose n-th sample since `after` is n, n = 1, 2, ...
+    fn counted(after: Timestamp, len: usize, components: usize) -> Summary {
+        let step = Span::SECOND;
+        let grid = Grid { start: after + step, step, len };
+        let mut summary = Summary::new(after, grid.end(), step, components);
+        summary.take(&Table {
             metric: Metric::named("await").unwrap(),
             grid,
             components: vec!["a".into()],
-            values: (0..4800).map(|n| f64::from(n / 10)).collect(),
-        };
-        summary.take(&table);
+            values: (1..=len).map(|n| n as f64).collect(),
+        });
+        summary
+    }
+
+    #[test]
+    fn a_long_recording_becomes_a_few_hundred_means() {
+        let summary = counted(Timestamp::from_seconds(0), 4800, 1);
         let row = summary.row("await", "a").unwrap();
         assert_eq!((summary.bucket, row.len()), (Span::from_seconds(10), 480));
-        assert_eq!(row[7], 7.0);
+        assert_eq!((row[0], row[7]), (5.5, 75.5));
         assert_eq!(summary.row("await", "b"), None);
+    }
+
+    #[test]
+    fn the_range_of_a_window_holds_exactly_its_samples() {
+        let at = |second: i64| Timestamp::from_seconds(1000 + second);
+        let summary = counted(at(0), 300, 1);
+        let mean = |begin, end| summary.mean("await", "a", summary.range(at(begin), at(end)));
+        assert_eq!((summary.buckets, summary.range(at(0), at(300))), (300, 0..300));
+        assert_eq!((mean(0, 2), mean(298, 300)), (Some(1.5), Some(299.5)));
+    }
+
+    #[test]
+    fn a_bucket_of_more_than_a_day_of_seconds_still_counts_right() {
+        let summary = counted(Timestamp::from_seconds(0), 48 * 90_000, usize::MAX);
+        assert_eq!(summary.row("await", "a").unwrap()[0], 45_000.5);
+    }
+
+    #[test]
+    fn presence_is_told_by_all_metrics_together() {
+        let (at, step) = (Timestamp::from_seconds, Span::SECOND);
+        let grid = Grid { start: at(1), step, len: 4 };
+        let mut summary = Summary::new(at(0), grid.end(), step, 1);
+        for (metric, values) in
+            [("await", [f64::NAN, f64::NAN, 3.0, 3.0]), ("throughput", [f64::NAN, 0.0, 9.0, 9.0])]
+        {
+            let (metric, values) = (Metric::named(metric).unwrap(), values.to_vec());
+            summary.take(&Table { metric, grid, components: vec!["a".into()], values });
+        }
+        assert_eq!((summary.presence("a", 0..4), summary.presence("b", 0..4)), ((3, 2), (0, 0)));
     }
 }

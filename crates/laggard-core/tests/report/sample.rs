@@ -119,7 +119,17 @@ fn evidence(
     windows: usize,
 ) -> Evidence {
     let (metric, unit) = metric;
-    Evidence { component: component.into(), metric, unit, value: values.0, peers: values.1, score, windows }
+    Evidence {
+        component: component.into(),
+        metric,
+        unit,
+        value: values.0,
+        peers: values.1,
+        score,
+        windows,
+        components: 1,
+        held: 1,
+    }
 }
 
 fn slow_disk() -> Suspect {

@@ -22,7 +22,7 @@ fn shown(members: usize, len: usize, values: &[f64], name: &str) -> Superimposed
     let value = |at: usize| values.get(at % values.len().max(1)).copied().unwrap_or(f64::NAN);
     let components = names.iter().map(|name| name.as_str().into()).collect();
     let table = Table { metric, grid, components, values: (0..members * len).map(value).collect() };
-    let mut envelope = Envelope::new(grid.start, grid.end(), grid.step, members);
+    let mut envelope = Envelope::new(grid.start - grid.step, grid.end(), grid.step, members);
     envelope.take(&table);
     Superimposed { group: name.into(), metric, names, envelope, standing_out: vec![0, 1, 2, 700] }
 }

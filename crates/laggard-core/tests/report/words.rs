@@ -37,6 +37,28 @@ fn a_silent_component_has_no_ratio() {
 }
 
 #[test]
+fn shares_of_the_time_are_told_as_such_and_not_as_ratios() {
+    let mut lost = suspect();
+    (lost.severity, lost.cause) = (f64::NAN, Cause::ControllerTrouble);
+    let first = &mut lost.evidence[0];
+    (first.metric, first.unit, first.value, first.peers) = ("absence", "%", Some(100.0), Some(0.0));
+    assert_eq!(how_bad(&lost), "absent 100 % of the time, its 11 peers 0 %");
+    lost.cause = Cause::ServerDown;
+    (lost.evidence[0].components, lost.evidence[0].held) = (72, 72);
+    assert_eq!(how_bad(&lost), "72 of its 72 components silent while its 11 peers are at work");
+    assert_eq!(serde_json::to_value(&lost).unwrap()["severity"], serde_json::Value::Null);
+}
+
+#[test]
+fn beside_peers_at_nothing_both_are_told() {
+    let mut busy = suspect();
+    (busy.severity, busy.evidence[0].peers) = (f64::NAN, Some(0.0));
+    assert_eq!(how_bad(&busy), "await 41.2 ms, that of its 11 peers 0 ms");
+    busy.evidence[0].value = None;
+    assert_eq!(how_bad(&busy), "without samples, unlike its 11 peers");
+}
+
+#[test]
 fn a_ratio_that_says_nothing_is_left_out() {
     let mut jittery = suspect();
     for severity in [f64::NAN, 1.0, 0.2] {

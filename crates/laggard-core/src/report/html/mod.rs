@@ -11,14 +11,12 @@ pub mod training;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::number::{count, spaced_instant, span};
-use super::{Report, Warning, foreign, svg, words};
+use super::{PICTURED, Report, Warning, foreign, svg, words};
 use crate::model::time::Timestamp;
 
 /// Nothing is loaded and nothing is run; only the page's own style sheet counts.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("page.css");
-/// Suspects with a section of their own; all are in the overview.
-const MOST_SECTIONS: usize = 20;
 
 /// The page.
 pub fn page(report: &Report) -> String {
@@ -106,8 +104,8 @@ fn suspects(report: &Report) -> Markup {
                 @for sentence in words::certainty(report) { p { (sentence) } }
             }
         }
-        @if report.suspects.len() > 1 { (overview::table(report, MOST_SECTIONS)) }
-        @for (k, one) in report.suspects.iter().take(MOST_SECTIONS).enumerate() {
+        @if report.suspects.len() > 1 { (overview::table(report, PICTURED)) }
+        @for (k, one) in report.suspects.iter().take(PICTURED).enumerate() {
             (suspect::card(k + 1, one, pictures(k)))
         }
     }

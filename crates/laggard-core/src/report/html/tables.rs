@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::time;
+use crate::methods::laggard::{ABSENCE, ACTIVITY, IDLENESS};
 use crate::model::metric::Metric;
 use crate::report::number::{percent, quantity, ratio};
 use crate::report::svg::comparison::{Row, rows};
@@ -15,7 +16,8 @@ const MOST_GROUPS: usize = 200;
 
 /// What a metric is, in a few words.
 pub fn about(metric: &str) -> &'static str {
-    Metric::named(metric).map_or("", |metric| metric.about)
+    let seen = || [&ABSENCE, &IDLENESS, &ACTIVITY].into_iter().find(|seen| seen.name == metric);
+    Metric::named(metric).or_else(seen).map_or("", |metric| metric.about)
 }
 
 /// Every metric that speaks against a suspect.
@@ -34,6 +36,9 @@ pub fn evidence(suspect: &Suspect) -> Markup {
                     @for one in suspect.evidence.iter().take(MOST_EVIDENCE) { (evidence_row(one, suspect)) }
                 }
             }
+            @if suspect.evidence.len() > MOST_EVIDENCE {
+                p.quiet { "and " (suspect.evidence.len() - MOST_EVIDENCE) " more: the JSON form has them all" }
+            }
         }
     }
 }
@@ -43,7 +48,9 @@ fn evidence_row(evidence: &Evidence, suspect: &Suspect) -> Markup {
         tr {
             td {
                 b { (evidence.metric) } " " span.quiet { (about(evidence.metric)) }
-                @if evidence.component != suspect.component.name { ", " span.name { (evidence.component) } }
+                @if evidence.components > 1 {
+                    ", " (evidence.components) " of its " (evidence.held) " components"
+                } @else if evidence.component != suspect.component.name { ", " span.name { (evidence.component) } }
             }
             td.number.bad { (value(evidence)) }
             td.number { (quantity(evidence.peers, evidence.unit)) }

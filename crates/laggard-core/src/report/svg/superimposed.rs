@@ -27,9 +27,8 @@ pub fn draw(shown: &Superimposed) -> Markup {
     let envelope = &shown.envelope;
     let values = (0..envelope.members()).flat_map(|member| envelope.row(member));
     let scale = Scale::fitting(values.flat_map(|(low, high)| [low, high]), PLOT.bottom, PLOT.top);
-    let to =
-        envelope.start + envelope.column * i64::try_from(envelope.columns.saturating_sub(1)).unwrap_or(0);
-    let time = TimeScale { from: envelope.start, to, left: PLOT.left, right: PLOT.right };
+    let to = envelope.start + envelope.column * i64::try_from(envelope.columns).unwrap_or(0);
+    let time = TimeScale { from: envelope.start + envelope.column, to, left: PLOT.left, right: PLOT.right };
     let content = html! {
         (PLOT.value_axis(&scale, shown.metric.unit.symbol()))
         (peers(shown, &scale))
@@ -156,7 +155,7 @@ mod tests {
             components: names.iter().map(|name| name.as_str().into()).collect(),
             values: values.map(|(member, k)| value(member, k)).collect(),
         };
-        let mut envelope = Envelope::new(grid.start, grid.end(), grid.step, members);
+        let mut envelope = Envelope::new(grid.start - grid.step, grid.end(), grid.step, members);
         envelope.take(&table);
         Superimposed { group: "disks".into(), metric, names, envelope, standing_out: vec![1] }
     }

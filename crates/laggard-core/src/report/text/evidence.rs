@@ -24,12 +24,14 @@ pub fn tell(sheet: &mut Sheet, suspect: &Suspect) {
         }
     }
     if suspect.evidence.len() > TOLD {
-        sheet.field("", &format!("and {}", count(suspect.evidence.len() - TOLD, "more metric")));
+        sheet.field("", &format!("and {} more: --json has them all", suspect.evidence.len() - TOLD));
     }
 }
 
 fn row(evidence: &Evidence, suspect: &Suspect) -> Vec<String> {
-    let whose = if evidence.component == suspect.component.name {
+    let whose = if evidence.components > 1 {
+        format!("{} of {} of its {}", evidence.metric, evidence.components, evidence.held)
+    } else if evidence.component == suspect.component.name {
         evidence.metric.into()
     } else {
         format!("{} of {}", evidence.metric, foreign::shortened(&evidence.component, NAME_ROOM))

@@ -22,7 +22,7 @@ pub fn tell(sheet: &mut Sheet, number: usize, suspect: &Suspect, picture: Option
     checks(sheet, suspect);
     evidence::tell(sheet, suspect);
     if let Some(picture) = picture {
-        spark::tell(sheet, picture);
+        spark::tell(sheet, &suspect.component.name, picture);
     }
     alternatives(sheet, suspect);
 }

@@ -1,0 +1,164 @@
+//! What the peers of a component did meanwhile: asked for every suspect, found out once for all.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::methods::laggard::SEEN;
+use crate::model::cluster::Inventory;
+use crate::model::metric::Metric;
+use crate::tables::summary::Summary;
+
+/// Who is compared with whom, and what all of them did.
+pub struct Peers<'a> {
+    inventory: &'a Inventory,
+    summary: &'a Summary,
+    /// The group of each component that is in one.
+    groups: Vec<Option<usize>>,
+    middles: RefCell<Middles>,
+    bands: RefCell<HashMap<(usize, &'static str), Rc<Band>>>,
+}
+
+/// The middle of a group's means, by metric and buckets.
+type Middles = HashMap<(usize, &'static str, Range<usize>), Place>;
+
+/// A group in one metric: what a tenth, a half and nine tenths of it are below, bucket by bucket.
+pub type Band = Vec<[Place; 3]>;
+
+impl<'a> Peers<'a> {
+    /// Of an inventory, and what was recorded of it.
+    pub fn new(inventory: &'a Inventory, summary: &'a Summary) -> Peers<'a> {
+        let mut groups = vec![None; inventory.components.len()];
+        for (number, group) in inventory.groups.iter().enumerate().rev() {
+            group.members.iter().for_each(|&member| groups[member] = Some(number));
+        }
+        Peers { inventory, summary, groups, middles: RefCell::default(), bands: RefCell::default() }
+    }
+
+    /// With how many others a component is compared.
+    pub fn count(&self, component: usize) -> usize {
+        self.members(component).len().saturating_sub(1)
+    }
+
+    fn members(&self, component: usize) -> &'a [usize] {
+        let group = self.groups.get(component).copied().flatten();
+        group.map_or(&[], |group| &self.inventory.groups[group].members)
+    }
+
+    /// The mean of a component within some buckets; of what is seen and not recorded, the percentage of that time.
+    pub fn mean(&self, component: usize, metric: &Metric, range: Range<usize>) -> Option<f64> {
+        let recorded = &self.inventory.components[component].recorded;
+        if metric.table != SEEN {
+            return self.summary.mean(metric.name, recorded, range);
+        }
+        let all = range.len();
+        let (there, active) = self.summary.presence(recorded, range);
+        let (part, whole) = match metric.name {
+            "absence" => (all - there, all),
+            "idleness" => (there - active, there),
+            _ => (active, there),
+        };
+        (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
+    }
+
+    /// The median of its peers' means.
+    pub fn median(&self, component: usize, metric: &'static Metric, range: Range<usize>) -> Option<f64> {
+        let group = self.groups.get(component).copied().flatten()?;
+        let mut middles = self.middles.borrow_mut();
+        let middle = middles.entry((group, metric.name, range.clone())).or_insert_with(|| {
+            let means = self.members(component).iter().filter_map(|&c| self.mean(c, metric, range.clone()));
+            Place::of(&mut means.collect::<Vec<f64>>(), 0.5)
+        });
+        middle.without(self.mean(component, metric, range))
+    }
+
+    /// The band of a component's group.
+    pub fn band(&self, component: usize, metric: &'static Metric) -> Option<Rc<Band>> {
+        let group = self.groups.get(component).copied().flatten()?;
+        let mut bands = self.bands.borrow_mut();
+        let band =
+            bands.entry((group, metric.name)).or_insert_with(|| self.drawn(self.members(component), metric));
+        Some(band.clone())
+    }
+
+    fn drawn(&self, members: &[usize], metric: &Metric) -> Rc<Band> {
+        let recorded = members.iter().map(|&c| &self.inventory.components[c].recorded);
+        let rows: Vec<Vec<f64>> = recorded.filter_map(|name| self.summary.row(metric.name, name)).collect();
+        let of_bucket = |bucket: usize| {
+            let values = rows.iter().map(|row| row[bucket]).filter(|value| !value.is_nan());
+            let mut values: Vec<f64> = values.collect();
+            [0.1, 0.5, 0.9].map(|share| Place::of(&mut values, share))
+        };
+        Rc::new((0..self.summary.buckets).map(of_bucket).collect())
+    }
+}
+
+/// What stands at a share of some values in their order, whichever one of them is left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    share: f64,
+    count: usize,
+    /// At the share of all but one, and the next one.
+    here: f64,
+    next: f64,
+}
+
+impl Place {
+    /// Of values in any order; they are moved.
+    fn of(values: &mut [f64], share: f64) -> Place {
+        let (count, mut here, mut next) = (values.len(), f64::NAN, f64::NAN);
+        if count > 0 {
+            let at = place(share, count.saturating_sub(1).max(1));
+            let (_, middle, above) = values.select_nth_unstable_by(at, f64::total_cmp);
+            here = *middle;
+            next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(f64::NAN);
+        }
+        Place { share, count, here, next }
+    }
+
+    /// Without one of the values, or of all of them. Nothing where none is left.
+    pub fn without(&self, own: Option<f64>) -> Option<f64> {
+        let is_next = match own.filter(|own| !own.is_nan()) {
+            Some(own) => own <= self.here,
+            None => self.count > 1 && place(self.share, self.count) > place(self.share, self.count - 1),
+        };
+        Some(if is_next { self.next } else { self.here }).filter(|value| !value.is_nan())
+    }
+}
+
+/// The number of the value at a share of some.
+fn place(share: f64, count: usize) -> usize {
+    (share * (count - 1) as f64).round() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The plain way: leave it out, sort, look.
+    fn naive(values: &[f64], left_out: Option<usize>, share: f64) -> Option<f64> {
+        let mut others = values.to_vec();
+        left_out.map(|k| others.remove(k));
+        others.sort_by(f64::total_cmp);
+        others.len().checked_sub(1).map(|last| others[(share * last as f64).round() as usize])
+    }
+
+    #[test]
+    fn whoever_is_left_out_the_place_is_that_of_the_others() {
+        for count in 0..9 {
+            let values: Vec<f64> = (0..count).map(|k| f64::from(k * 7 % 5)).collect();
+            for share in [0.1, 0.5, 0.9] {
+                let place = Place::of(&mut values.clone(), share);
+                assert_eq!(place.without(None), naive(&values, None, share), "{values:?} {share}");
+                for k in 0..values.len() {
+                    assert_eq!(
+                        place.without(Some(values[k])),
+                        naive(&values, Some(k), share),
+                        "{values:?} {k}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Which evidence is told, and in which order.
+//! In: all that was found. Out: what accuses first, then what decided the cause, then every other metric once, then the
+//! rest. Always: what many parts of a suspect say alike is said once.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cause::Cause;
+use super::facts::{Facts, Known};
+use crate::report::Evidence;
+use crate::suspects::blame::{Culprit, Incident};
+
+/// Puts it in order.
+pub fn told(facts: &Facts, cause: Cause, incident: &Incident, known: Known<'_>) -> Vec<Evidence> {
+    let mut evidence = match &incident.culprit {
+        Culprit::Component(index) => {
+            let own = &known.inventory.components[*index].name;
+            let mut evidence = facts.evidence.clone();
+            evidence.sort_by_key(|one| one.component != *own);
+            evidence
+        }
+        Culprit::Container { value, .. } => {
+            folded(&facts.evidence, value, &parts(&incident.culprit, facts, known), known)
+        }
+    };
+    let mut known_metrics = BTreeSet::new();
+    let rank = |(number, one): (usize, &Evidence)| match () {
+        () if !known_metrics.insert(one.metric) => 3,
+        () if number == 0 => 0,
+        () if decides(cause).contains(&one.metric) => 1,
+        () => 2,
+    };
+    let ranks: Vec<u8> = evidence.iter().enumerate().map(rank).collect();
+    let mut ranked: Vec<(u8, Evidence)> = ranks.into_iter().zip(evidence.drain(..)).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, evidence)| evidence).collect()
+}
+
+/// The affected components that a culprit holds; itself, if it is one.
+pub fn parts(culprit: &Culprit, facts: &Facts, known: Known<'_>) -> Vec<usize> {
+    let is_held = |&c: &usize| match culprit {
+        Culprit::Component(index) => c == *index,
+        Culprit::Container { attribute, value } => {
+            known.inventory.components[c].attributes.get(attribute) == Some(value)
+        }
+    };
+    facts.affected.iter().copied().filter(is_held).collect()
+}
+
+/// What several parts say in one metric becomes the word of the whole: what the one in the middle says, and the highest score.
+fn folded(evidence: &[Evidence], whole: &str, parts: &[usize], known: Known<'_>) -> Vec<Evidence> {
+    let components = &known.inventory.components;
+    let names: BTreeMap<&str, usize> = parts.iter().map(|&c| (components[c].name.as_str(), c)).collect();
+    let is_part = |one: &&Evidence| names.contains_key(one.component.as_str());
+    let mut folded: Vec<Evidence> = Vec::new();
+    for one in evidence {
+        let alike: Vec<&Evidence> =
+            evidence.iter().filter(is_part).filter(|other| other.metric == one.metric).collect();
+        match names.get(one.component.as_str()) {
+            Some(_) if folded.iter().any(|f| f.metric == one.metric && f.components > 1) => {}
+            Some(&part) if alike.len() > 1 => {
+                let held = known.held(part, whole);
+                folded.push(joined(&alike, whole, held));
+            }
+            _ => folded.push(one.clone()),
+        }
+    }
+    folded
+}
+
+fn joined(alike: &[&Evidence], whole: &str, held: usize) -> Evidence {
+    // Parts of several groups have different peers, so the ratio chooses, and who has none is last.
+    let ratio =
+        |one: &Evidence| one.value.zip(one.peers).map_or(f64::NAN, |(value, peers)| value / peers).abs();
+    let mut by_ratio = alike.to_vec();
+    by_ratio.sort_by(|a, b| {
+        ratio(a).total_cmp(&ratio(b)).then_with(|| a.value.partial_cmp(&b.value).unwrap_or(Ordering::Equal))
+    });
+    let middle = by_ratio[by_ratio.len() / 2];
+    Evidence {
+        component: whole.to_owned(),
+        score: alike.iter().map(|one| one.score).fold(0.0, f64::max),
+        windows: alike.iter().map(|one| one.windows).max().unwrap_or(0),
+        components: alike.len(),
+        held: held.max(alike.len()),
+        ..middle.clone()
+    }
+}
+
+/// The metrics that speak for a cause.
+fn decides(cause: Cause) -> &'static [&'static str] {
+    match cause {
+        Cause::DiskHog | Cause::WorkloadSkew => &["throughput", "rd_sec", "wr_sec", "tps", "activity"],
+        Cause::DiskBusy | Cause::SlowLun | Cause::ControllerTrouble | Cause::ArrayJitter => {
+            &["await", "r_await", "w_await", "svctm", "absence", "idleness"]
+        }
+        Cause::NetworkHog => &["rxbyt", "rxpck", "txbyt", "txpck"],
+        Cause::PacketLoss => &["link_loss", "loss", "link_retrans", "retrans", "cwnd", "rtt"],
+        Cause::LostAttachment | Cause::ServerDown => &["absence", "idleness"],
+        Cause::ReroutedLoad => &["activity", "throughput", "rd_sec", "wr_sec"],
+        Cause::Unknown => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(component: &str, value: Option<f64>, peers: f64, score: f64) -> Evidence {
+        Evidence {
+            component: component.into(),
+            metric: "await",
+            unit: "ms",
+            value,
+            peers: Some(peers),
+            score,
+            windows: 3,
+            components: 1,
+            held: 1,
+        }
+    }
+
+    #[test]
+    fn what_parts_say_alike_is_said_by_the_one_in_the_middle() {
+        let parts = [
+            evidence("a", Some(8.0), 4.0, 2.0),
+            evidence("b", Some(90.0), 30.0, 5.0),
+            evidence("c", None, 4.0, 3.0),
+        ];
+        let told = joined(&parts.iter().collect::<Vec<_>>(), "ctl", 3);
+        assert_eq!((told.component.as_str(), told.value, told.peers), ("ctl", Some(90.0), Some(30.0)));
+        assert_eq!((told.score, told.components, told.held), (5.0, 3, 3));
+    }
+}
