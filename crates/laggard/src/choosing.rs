@@ -1,17 +1,18 @@
 //! Which method looks, and how: the options that `diagnose`, `train`, `rank` and `eval` share.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use laggard_core::anomalies::thresholds::Thresholds;
-use laggard_core::diagnosis::explain::Reasoning;
 use laggard_core::distances::Measure;
 use laggard_core::methods::Method;
 use laggard_core::methods::laggard::{Laggard, Settings};
 use laggard_core::methods::production::Intrepid;
 use laggard_core::methods::published::{Paper, Published};
 use laggard_core::methods::testbench::Fast10;
+use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
 
@@ -126,7 +127,26 @@ impl Choice {
             () if !is_laggard && !self.windows.is_empty() => {
                 bail!("--windows is for the method laggard: those of the others are the papers'")
             }
-            () => check_windows(&self.windows),
+            () if is_laggard => self.check_metrics().and_then(|()| check_windows(&self.windows)),
+            () => Ok(()),
+        }
+    }
+
+    /// The methods of the papers look at any metric; the method laggard has its own.
+    fn check_metrics(&self) -> anyhow::Result<()> {
+        let kinds = [Kind::ATTACHMENT, Kind::NIC, Kind::LINK, Kind::SERVER, Kind::CLIENT];
+        let watched: BTreeSet<&str> = kinds
+            .iter()
+            .flat_map(|kind| Laggard::default().metrics(kind))
+            .map(|metric| metric.name)
+            .collect();
+        match self.details.metric.iter().find(|metric| !watched.contains(metric.name)) {
+            None => Ok(()),
+            Some(unwatched) => bail!(
+                "the method laggard does not look at {}, but at {}; production and testbench look at any",
+                unwatched.name,
+                watched.into_iter().collect::<Vec<_>>().join(", ")
+            ),
         }
     }
 
@@ -140,13 +160,20 @@ impl Choice {
         Laggard { settings, only: self.details.metric.clone() }
     }
 
+    /// Of some metrics: those that were not trained, where others were.
+    pub fn lacking(&self, metrics: &[&'static Metric]) -> anyhow::Result<Vec<&'static str>> {
+        let Some(thresholds) = self.thresholds()? else { return Ok(Vec::new()) };
+        let names: BTreeSet<&str> = metrics.iter().map(|metric| metric.name).collect();
+        Ok(names.into_iter().filter(|name| !thresholds.has(name)).collect())
+    }
+
     fn thresholds(&self) -> anyhow::Result<Option<Thresholds>> {
         self.thresholds.as_deref().map(thresholds).transpose()
     }
 
-    /// How causes are found with this method.
-    pub fn reasoning(&self) -> Reasoning {
-        if self.method == Word::Testbench { Reasoning::Checklist } else { Reasoning::Weight }
+    /// The method's word.
+    pub fn name(&self) -> String {
+        self.method.to_possible_value().map_or_else(String::new, |word| word.get_name().to_owned())
     }
 
     /// Whether the method should have been trained and was not.

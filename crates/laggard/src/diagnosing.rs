@@ -9,6 +9,8 @@ use laggard_core::diagnosis::peers::Peers;
 use laggard_core::diagnosis::pictures::{Scores, pictures};
 use laggard_core::examination::Examined;
 use laggard_core::methods::Method;
+use laggard_core::methods::published::Paper;
+use laggard_core::methods::testbench::Fast10;
 use laggard_core::model::cluster::{Inventory, PeerGroup};
 use laggard_core::model::component::Kind;
 use laggard_core::model::time::Timestamp;
@@ -40,7 +42,6 @@ impl Watcher for Unwatched {}
 pub fn diagnose(
     recording: &mut Recording,
     method: &dyn Method,
-    reasoning: Reasoning,
     watcher: &mut dyn Watcher,
 ) -> anyhow::Result<Report> {
     let begun = Instant::now();
@@ -72,11 +73,16 @@ pub fn diagnose(
     found.take(&inventory, &examined);
     watcher.judged(&inventory, &examined)?;
     let read_seconds = begun.elapsed().as_secs_f64() - detect_seconds;
-    let mut report = found.report(recording, method, reasoning);
+    let mut report = found.report(recording, method);
     let total_seconds = begun.elapsed().as_secs_f64();
     let explain_seconds = total_seconds - read_seconds - detect_seconds;
     report.timings = Some(Timings { read_seconds, detect_seconds, explain_seconds, total_seconds });
     Ok(report)
+}
+
+/// How causes are found with a method: the FAST '10 paper has a checklist of its own.
+fn reasoning(method: &dyn Method) -> Reasoning {
+    if method.name() == Fast10::NAME { Reasoning::Checklist } else { Reasoning::Weight }
 }
 
 /// What is gathered while judging.
@@ -106,15 +112,15 @@ impl Found<'_> {
         }
     }
 
-    fn report(&mut self, recording: &Recording, method: &dyn Method, reasoning: Reasoning) -> Report {
+    fn report(&mut self, recording: &Recording, method: &dyn Method) -> Report {
         let inventory = &recording.inventory;
         let episodes = self.answers.told(self.tracker.episodes());
         let (tracker, summary) = (&self.tracker, &self.summary);
         let peers = Peers::new(inventory, summary);
         let known = Known { inventory, episodes: &episodes, tracker, summary, peers: &peers };
-        let Explained { suspects, mut warnings } = explain(known, reasoning, self.to);
+        let Explained { suspects, mut warnings } = explain(known, reasoning(method), self.to);
         let groups = self.groups(recording, method);
-        warnings.extend(limits::of_groups(&groups));
+        warnings.extend(limits::of_groups(&groups, method.needs(recording.slowest)));
         warnings.extend(limits::of_recording(recording));
         warnings.extend(limits::of_feedback(&self.answers));
         let pictures = pictures(known, &suspects, &self.scores);

@@ -6,6 +6,7 @@ use laggard_core::report::number::{count, span};
 use laggard_core::report::{Group, Warning, foreign};
 use laggard_core::suspects::answers::Answers;
 use laggard_core::tables::clocks::{Apart, apart};
+use laggard_store::error::Problem;
 
 use crate::examining::Recording;
 
@@ -24,8 +25,8 @@ pub fn too_few() -> String {
 /// Why a large enough one was not.
 pub const NO_WINDOW: &str = "no window could be judged";
 
-/// Groups that should have been judged and were not.
-pub fn of_groups(groups: &[Group]) -> Vec<Warning> {
+/// Groups that should have been judged and were not, by a method that needs so much time.
+pub fn of_groups(groups: &[Group], needed: Option<Span>) -> Vec<Warning> {
     let of = |note: &str| -> Vec<&Group> { groups.iter().filter(|group| group.note == note).collect() };
     let (small, unheard) = (of(&too_few()), of(NO_WINDOW));
     // Those of a kind that is judged elsewhere are remarked as not judged; that is enough.
@@ -35,8 +36,12 @@ pub fn of_groups(groups: &[Group]) -> Vec<Warning> {
     if !unheard.is_empty() {
         warnings.push(warning(
             format!("no window could be judged of {}", named(&unheard)),
-            "record for some minutes at least; with --windows, choose some that hold several samples and fit in the \
-             recording",
+            &match needed {
+                Some(needed) => format!("this method needs {} at least: record for longer", span(needed)),
+                None => "record for some minutes at least; with --windows, choose some that hold several samples and \
+                         fit in the recording"
+                    .into(),
+            },
         ));
     }
     if !small.is_empty() {
@@ -73,7 +78,8 @@ pub fn of_recording(recording: &Recording) -> Vec<Warning> {
     uneven.into_iter().chain(gaps).chain(clocks(recording)).chain(broken).collect()
 }
 
-fn unread(problem: &laggard_store::error::Problem) -> Warning {
+/// A file that could not be read, or not all of it.
+pub fn unread(problem: &Problem) -> Warning {
     warning(problem.to_string(), "the rest was used; repair or remove the file")
 }
 
@@ -123,6 +129,21 @@ pub fn untrained(method: &str) -> Warning {
         format!("the method {method} was not trained: it makes do with the recording itself"),
         "`laggard train` on a calm day, then --thresholds; or --method laggard, which needs none",
     )
+}
+
+/// Metrics that thresholds say nothing of.
+pub fn lacking(metrics: &[&str]) -> Option<Warning> {
+    (!metrics.is_empty()).then(|| {
+        warning(
+            format!("not in the thresholds, so going by each group's own spread: {}", metrics.join(", ")),
+            "`laggard train` on a time that is calm, long enough, and in which these are used",
+        )
+    })
+}
+
+/// Nobody could be judged at all.
+pub fn too_poor(reason: &anyhow::Error) -> Warning {
+    warning(format!("{reason:#}"), "nobody was judged: this says nothing about anybody's health")
 }
 
 /// Files that were to be imported and could not be.

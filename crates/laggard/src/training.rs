@@ -41,16 +41,6 @@ impl Trainable {
         }
     }
 
-    /// How long a recording must be at least: for as many windows as an anomaly is judged by.
-    pub fn needs(&self) -> Span {
-        let (step, comparison) = match self {
-            Trainable::Production(production) => (production.step, &production.comparison),
-            Trainable::Testbench(testbench) => (testbench.step, &testbench.comparison),
-        };
-        let more = 2 * (comparison.needed.max(1) - 1);
-        step * (comparison.sliding.size + more * comparison.sliding.shift) as i64
-    }
-
     fn train(&self, peers: &Peers) -> Trainer {
         match self {
             Trainable::Production(production) => production.train(peers),
@@ -75,7 +65,7 @@ pub struct Shown {
 pub struct Learnt {
     /// The thresholds.
     pub groups: Vec<GroupThresholds>,
-    /// Groups of which nothing could be learnt.
+    /// Metrics of groups of which nothing could be learnt.
     pub refused: Vec<TooLittle>,
     /// All members of each group, where pictures are wanted.
     pub pictures: Vec<Superimposed>,
@@ -162,10 +152,11 @@ impl Detector for Seat {
 
     fn finish(&mut self) -> Vec<Judgement> {
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.trainer.take().map(Trainer::finish) {
-            Some(Ok(groups)) => learnt.groups.extend(groups),
-            Some(Err(too_little)) => learnt.refused.push(too_little),
-            None => {}
+        for lesson in self.trainer.take().into_iter().flat_map(Trainer::finish) {
+            match lesson {
+                Ok(group) => learnt.groups.push(group),
+                Err(too_little) => learnt.refused.push(too_little),
+            }
         }
         learnt.pictures.append(&mut self.pictures);
         Vec::new()

@@ -58,6 +58,46 @@ fn words(report: &str) -> String {
 }
 
 #[test]
+fn a_metric_that_the_method_never_looks_at_is_refused_with_those_it_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = text(&folder.path().join("data")).to_owned();
+    prints(&["simulate", "scale", "-o", &dataset, "--set", "components=4", "--set", "samples=10"]);
+    let output = laggard(&["diagnose", &dataset, "--metric", "tps"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        errors(&output).contains("the method laggard does not look at tps, but at "),
+        "{}",
+        errors(&output)
+    );
+}
+
+#[test]
+fn data_too_poor_to_judge_are_told_to_programs_and_on_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| text(&folder.path().join(name)).to_owned();
+    let (dataset, page) = (path("data"), path("page.html"));
+    prints(&["simulate", "scale", "-o", &dataset, "--set", "components=2", "--set", "samples=10"]);
+    let output = laggard(&["diagnose", &dataset, "--json", "--html", &page]);
+    assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["suspects"], serde_json::json!([]));
+    let told = report["warnings"][0]["text"].as_str().unwrap();
+    assert!(told.contains("no peer group has 3 members"), "{told}");
+    assert!(std::fs::read_to_string(&page).unwrap().contains("no peer group has 3 members"));
+}
+
+#[test]
+fn a_method_that_needs_more_time_says_how_much() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = text(&folder.path().join("data")).to_owned();
+    prints(&["simulate", "scale", "-o", &dataset, "--set", "components=4", "--set", "samples=40"]);
+    let output = laggard(&["diagnose", &dataset, "--method", "production"]);
+    assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
+    let told = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(told.contains("this method needs 45 min at least"), "{told}");
+}
+
+#[test]
 fn the_report_says_who_since_when_why_and_what_next() {
     insta::assert_snapshot!(words(&prints(&["diagnose", slow_disk()])));
 }

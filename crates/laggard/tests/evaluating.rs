@@ -41,6 +41,30 @@ fn experiments_make_the_tables_of_the_paper() {
 }
 
 #[test]
+fn what_operators_said_changes_no_score() {
+    let bench = bench();
+    let eval = || prints(&["eval", text(bench.path()), "--method", "laggard"]);
+    let (before, dataset) = (eval(), bench.path().join("disk-busy-ddr"));
+    let labels = std::fs::read_to_string(dataset.join("labels.csv")).unwrap();
+    let server = labels.lines().nth(1).unwrap().split(',').next().unwrap();
+    prints(&["feedback", text(&dataset), "ignore", server]);
+    assert!(prints(&["diagnose", text(&dataset)]).starts_with("No suspects"));
+    assert_eq!(eval(), before);
+}
+
+#[test]
+fn a_label_may_name_the_disk_of_a_faulty_server() {
+    let bench = bench();
+    let file = bench.path().join("disk-busy-ddr/labels.csv");
+    let eval = || prints(&["eval", text(bench.path()), "--method", "laggard", "--json"]);
+    let by_server = eval();
+    let labels = std::fs::read_to_string(&file).unwrap();
+    let server = labels.lines().nth(1).unwrap().split(',').next().unwrap();
+    std::fs::write(&file, labels.replace(&format!("{server},"), &format!("{server}:sdb,"))).unwrap();
+    assert_eq!(eval(), by_server);
+}
+
+#[test]
 fn experiments_may_come_packed() {
     let bench = bench();
     let packed = bench.path().join("bench.tar.zst");
@@ -132,6 +156,9 @@ fn labels_that_cannot_be_used_are_told() {
     let (status, told) = eval("component,begin,end,cause\noss1,tomorrow,,disk-busy\n");
     assert_eq!(status, Some(2));
     assert!(told.contains("line 2: \"tomorrow\" is not a time"), "{told}");
+    let (status, told) = eval("component,begin,end,cause\noss1,,,disk-bussy\n");
+    assert_eq!(status, Some(2));
+    assert!(told.contains("line 2: \"disk-bussy\" is not a cause; there are disk-hog, disk-busy,"), "{told}");
 }
 
 #[test]

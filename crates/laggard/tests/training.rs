@@ -73,6 +73,26 @@ fn too_little_is_refused_with_what_is_needed() {
     assert_eq!(refused.status.code(), Some(4), "{}", errors(&refused));
 }
 
+/// A calm test bench; its clients only write.
+fn bench(folder: &Path) -> String {
+    let dataset = text(&folder.join("bench")).to_owned();
+    let settings = ["seconds=260", "servers=4", "clients=3"].map(|setting| ["--set", setting]).concat();
+    prints(&[&["simulate", "testbench", "-o", &dataset], &settings[..]].concat());
+    dataset
+}
+
+#[test]
+fn what_is_enough_for_one_metric_only_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = bench(folder.path());
+    let thresholds = text(&folder.path().join("t.toml")).to_owned();
+    let to = "2026-11-15T12:01:30Z";
+    let refused = laggard(&["train", &bench, "-o", &thresholds, "--method", "testbench", "--to", to]);
+    assert_eq!(refused.status.code(), Some(4), "{}", errors(&refused));
+    assert!(errors(&refused).contains("testbench needs 3 min 12 s at least"), "{}", errors(&refused));
+    assert!(!Path::new(&thresholds).exists());
+}
+
 #[test]
 fn thresholds_are_not_used_for_what_they_were_not_trained_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -90,17 +110,20 @@ fn thresholds_are_not_used_for_what_they_were_not_trained_for() {
 }
 
 #[test]
-fn the_test_bench_learns_all_its_metrics() {
+fn the_test_bench_learns_all_metrics_that_are_used() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| text(&folder.path().join(name)).to_owned();
-    let settings = ["seconds=260", "servers=4", "clients=3"].map(|setting| ["--set", setting]).concat();
-    prints(&[&["simulate", "testbench", "-o", &path("bench")], &settings[..]].concat());
-    let (bench, thresholds) = (path("bench"), path("t.toml"));
-    let told =
-        prints(&["train", &bench, "-o", &thresholds, "--method", "testbench", "--html", &path("t.html")]);
-    for metric in ["rd_sec", "wr_sec", "await", "rxbyt", "txbyt", "cwnd"] {
+    let (bench, thresholds) = (bench(folder.path()), path("t.toml"));
+    let trained =
+        laggard(&["train", &bench, "-o", &thresholds, "--method", "testbench", "--html", &path("t.html")]);
+    let told = String::from_utf8(trained.stdout.clone()).unwrap();
+    for metric in ["wr_sec", "await", "rxbyt", "txbyt", "cwnd"] {
         assert!(told.contains(metric), "{metric}: {told}");
     }
+    // Nobody reads there: nothing is known of how much readers may differ.
+    assert!(!told.contains("rd_sec"), "{told}");
+    assert!(errors(&trained).contains("rd_sec: of "), "{}", errors(&trained));
     let told = prints(&["diagnose", &bench, "--method", "testbench", "--thresholds", &thresholds]);
     assert!(told.starts_with("No suspects"), "{told}");
+    assert!(told.contains("not in the thresholds, so going by each group's own spread: rd_sec"), "{told}");
 }

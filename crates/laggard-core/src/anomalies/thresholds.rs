@@ -148,6 +148,11 @@ impl Thresholds {
         Some(members.iter().map(|name| known.get(&**name).copied().unwrap_or(highest)).collect())
     }
 
+    /// Whether a metric was trained at all.
+    pub fn has(&self, metric: &str) -> bool {
+        self.groups.iter().any(|found| found.metric == metric)
+    }
+
     /// The members that training has not seen.
     pub fn untrained<'a>(&self, metric: &str, group: &str, members: &'a [Arc<str>]) -> Vec<&'a str> {
         let known = self.known(metric, group);

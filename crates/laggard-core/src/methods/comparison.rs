@@ -11,13 +11,11 @@ use crate::anomalies::yardstick::Yardstick;
 use crate::anomalies::{JudgedWindow, Judgement, Verdict};
 use crate::distances::bins::BinRule;
 use crate::distances::{Distances, Measure, Settled, is_judgeable};
+use crate::model::cluster::FEWEST_PEERS;
 use crate::tables::Table;
 use crate::windows::rolling::Rolling;
 use crate::windows::smoothing::Smoothing;
 use crate::windows::{Sliding, Window};
-
-/// Groups of fewer are never judged: of two that differ, nobody knows which is the odd one.
-pub const FEWEST_PEERS: usize = 3;
 
 /// How components are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

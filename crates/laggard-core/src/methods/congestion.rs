@@ -10,10 +10,10 @@
 use laggard_kernels::rows::Rows;
 use serde::{Deserialize, Serialize};
 
-use super::comparison::FEWEST_PEERS;
 use crate::anomalies::training::Steps;
 use crate::anomalies::{JudgedWindow, Judgement, Verdict};
 use crate::distances::median::median;
+use crate::model::cluster::FEWEST_PEERS;
 use crate::tables::Table;
 use crate::windows::rolling::Rolling;
 use crate::windows::smoothing::Smoothing;

@@ -38,6 +38,12 @@ pub trait Method: Send + Sync {
         None
     }
 
+    /// How long a recording made every so often must be at least, for as many windows as an anomaly is judged by, where
+    /// that is more than a few minutes.
+    fn needs(&self, _recorded: Span) -> Option<Span> {
+        None
+    }
+
     /// Begins to watch a peer group.
     fn watch(&self, peers: &Peers) -> Box<dyn Detector>;
 }

@@ -111,6 +111,12 @@ impl<P: Paper> Method for Published<P> {
         of_kind(&self.metrics, kind)
     }
 
+    fn needs(&self, recorded: Span) -> Option<Span> {
+        let Comparison { sliding, needed, .. } = &self.comparison;
+        let more = 2 * (needed.max(&1) - 1);
+        Some(self.step(recorded) * (sliding.size + more * sliding.shift) as i64)
+    }
+
     fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
         Box::new(GroupWatch::new(self.ways(), peers, self.thresholds.clone()))
     }

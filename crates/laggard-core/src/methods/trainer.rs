@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use laggard_kernels::rows::Rows;
 
 use super::Peers;
-use super::comparison::{Comparison, FEWEST_PEERS};
+use super::comparison::Comparison;
 use super::congestion::{self, Congestion};
 use super::group_watch::{Way, Ways};
 use crate::anomalies::thresholds::GroupThresholds;
 use crate::anomalies::training::Highest;
 use crate::distances::{Distances, is_judgeable};
+use crate::model::cluster::FEWEST_PEERS;
 use crate::model::metric::Metric;
 use crate::tables::Table;
 use crate::windows::Window;
@@ -32,6 +33,23 @@ pub enum TooLittle {
         /// How many there are.
         windows: usize,
         /// How many there must be.
+        needed: usize,
+    },
+    /// Nothing was done in that time, or hardly anything.
+    #[error(
+        "group {group}, {metric}: of {windows} windows {idle} have nothing but zeros, at least {needed} with something \
+         are needed; train on a time with such work"
+    )]
+    Idle {
+        /// The group.
+        group: String,
+        /// The metric.
+        metric: String,
+        /// How many windows there are.
+        windows: usize,
+        /// In how many of them nobody did anything.
+        idle: usize,
+        /// In how many somebody must.
         needed: usize,
     },
     /// Somebody is absent.
@@ -66,6 +84,8 @@ struct Lesson {
     rolling: Rolling,
     pupil: Pupil,
     windows: usize,
+    /// In how many of them nobody did anything.
+    idle: usize,
     present: Vec<usize>,
     expected: usize,
 }
@@ -112,10 +132,10 @@ impl Trainer {
         })
     }
 
-    /// What was learnt. Nothing for a group that is too small to be judged.
-    pub fn finish(self) -> Result<Vec<GroupThresholds>, TooLittle> {
+    /// What was learnt of each metric. Nothing for a group that is too small to be judged.
+    pub fn finish(self) -> Vec<Result<GroupThresholds, TooLittle>> {
         if self.peers.members.len() < FEWEST_PEERS {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         self.lessons.iter().map(|lesson| lesson.finish(&self.peers)).collect()
     }
@@ -129,7 +149,7 @@ impl Lesson {
                 (congestion.rolling(members), Pupil::Congestion { congestion, highest: f32::NAN })
             }
         };
-        Lesson { metric, rolling, pupil, windows: 0, present: vec![0; members], expected: 0 }
+        Lesson { metric, rolling, pupil, windows: 0, idle: 0, present: vec![0; members], expected: 0 }
     }
 
     fn take(&mut self, table: &Table) {
@@ -140,8 +160,12 @@ impl Lesson {
         for (member, present) in self.present.iter_mut().enumerate() {
             *present += table.row(member).iter().filter(|value| !value.is_nan()).count();
         }
-        let (pupil, windows) = (&mut self.pupil, &mut self.windows);
-        self.rolling.advance(table, |window, rows| *windows += usize::from(pupil.look(window, rows)));
+        let (pupil, windows, idle) = (&mut self.pupil, &mut self.windows, &mut self.idle);
+        self.rolling.advance(table, |window, rows| {
+            let has_learnt = pupil.look(window, rows);
+            *windows += usize::from(has_learnt);
+            *idle += usize::from(has_learnt && is_idle(rows));
+        });
     }
 
     fn finish(&self, peers: &Peers) -> Result<GroupThresholds, TooLittle> {
@@ -169,7 +193,11 @@ impl Lesson {
     fn check_windows(&self, peers: &Peers) -> Result<(), TooLittle> {
         let (group, metric) = (peers.group.clone(), self.metric.name.to_owned());
         let (windows, needed) = (self.windows, self.pupil.windows_needed());
-        if windows >= needed { Ok(()) } else { Err(TooLittle::Windows { group, metric, windows, needed }) }
+        match self.idle {
+            _ if windows < needed => Err(TooLittle::Windows { group, metric, windows, needed }),
+            idle if windows - idle < needed => Err(TooLittle::Idle { group, metric, windows, idle, needed }),
+            _ => Ok(()),
+        }
     }
 
     fn check_samples(&self, peers: &Peers) -> Result<(), TooLittle> {
@@ -186,6 +214,11 @@ impl Lesson {
             }),
         }
     }
+}
+
+/// Whether nobody did anything: how unlike each other members are at work cannot be learnt from that.
+fn is_idle(rows: Rows) -> bool {
+    rows.iter().flatten().all(|value| value.is_nan() || *value == 0.0)
 }
 
 impl Pupil {

@@ -19,7 +19,7 @@ use crate::support::{Samples, dice, faulty, healthy, judge, judge_cut, peers, ta
 
 fn learn(mut trainer: Trainer, metric: &str, rows: &Samples) -> Result<Vec<f64>, TooLittle> {
     trainer.take(&[table(metric, rows, 0, rows[0].len())]);
-    let groups = trainer.finish()?;
+    let groups = trainer.finish().into_iter().collect::<Result<Vec<_>, _>>()?;
     let name = |number| format!("c{number}");
     Ok((0..rows.len()).map(|number| groups[0].components[&name(number)]).collect())
 }
@@ -30,7 +30,10 @@ fn thresholds(trainer: Trainer, metric: &str, rows: &Samples, method: &str, meas
     let at = Timestamp::from_seconds;
     let dataset = "calm".into();
     let origin = Origin { dataset, from: at(0), to: at(1), method: method.into(), measure, date: at(2) };
-    Thresholds::new(origin, trainer.finish().expect("enough to train on"))
+    Thresholds::new(
+        origin,
+        trainer.finish().into_iter().map(|lesson| lesson.expect("enough to train on")).collect(),
+    )
 }
 
 fn trained(calm: &Samples, measure: Measure) -> Production {
@@ -138,6 +141,23 @@ fn training_refuses_too_little() {
     absent[2][200..].fill(f64::NAN);
     let error = learn(method.train(&peers(4, Kind::ATTACHMENT)), "await", &absent).unwrap_err().to_string();
     assert!(error.contains("c2 has samples for 200 of 600 instants"), "{error}");
+}
+
+#[test]
+fn training_refuses_a_metric_in_which_nothing_was_done_and_learns_the_others() {
+    let method = Testbench::default();
+    let (idle, mut brief, busy) = (vec![vec![0.0; 600]; 4], vec![vec![0.0; 600]; 4], healthy(4, 600, 16));
+    // Within two windows: fewer than are needed.
+    brief[1][100] = 8.0;
+    let mut trainer = method.train(&peers(4, Kind::ATTACHMENT));
+    trainer.take(&[
+        table("rd_sec", &idle, 0, 600),
+        table("wr_sec", &brief, 0, 600),
+        table("await", &busy, 0, 600),
+    ]);
+    let refused: Vec<bool> =
+        trainer.finish().iter().map(|lesson| matches!(lesson, Err(TooLittle::Idle { .. }))).collect();
+    assert_eq!(refused, [true, true, false]);
 }
 
 #[test]

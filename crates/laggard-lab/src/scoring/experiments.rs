@@ -21,17 +21,21 @@ pub struct Experiment {
     pub workload: String,
     /// How much the workload got done while the fault was there, where that was measured.
     pub rate: Option<f64>,
-    /// Who was faulty.
+    /// What was wrong.
     pub labels: Vec<Label>,
     /// Who was accused, most serious first.
     pub accused: Vec<Accused>,
 }
 
-/// A server that was accused.
+/// Who was accused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accused {
-    /// Which.
+    /// As it is told: the server, or, where labels name parts of that, the component.
+    pub name: String,
+    /// The server that it counts for.
     pub server: String,
+    /// The numbers of the labels that concern it, whenever they hold.
+    pub labels: Vec<usize>,
     /// Of what.
     pub cause: Cause,
     /// Since when.
@@ -82,6 +86,14 @@ struct Outcome {
     dfp: bool,
 }
 
+/// How the cause of a fault was told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Rightly,
+    Vaguely,
+    Wrongly,
+}
+
 impl Experiment {
     /// Whether the fault can be seen at all: lost packets cannot where the data flow the other way, or where there
     /// are so few that a timer brings them back unnoticed (FAST '10, section 11).
@@ -94,42 +106,53 @@ impl Experiment {
         !unseen.contains(&self.workload.as_str())
     }
 
-    /// A server is accused once, by what is most serious; unevenness of what is asked of it is no accusation.
+    /// A server is accused once, by what is most serious; where labels name parts of it, once for each label, and once
+    /// for its other parts. Unevenness of what is asked of it is no accusation.
     fn charges(&self) -> Vec<&Accused> {
         let mut charges: Vec<&Accused> = Vec::new();
         for accused in self.accused.iter().filter(|accused| accused.cause != Cause::WorkloadSkew) {
-            if charges.iter().all(|known| known.server != accused.server) {
+            let is_same =
+                |known: &&Accused| (&known.server, &known.labels) == (&accused.server, &accused.labels);
+            if !charges.iter().any(is_same) {
                 charges.push(accused);
             }
         }
         charges
     }
 
-    fn outcome(&self) -> Outcome {
-        let charges = self.charges();
-        let fits = |label: &Label, accused: &Accused| {
-            label.component == accused.server
-                && label.begin.is_none_or(|begin| accused.until > begin)
+    /// The label of that number, if it fits an accusation.
+    fn fits(&self, number: usize, accused: &Accused) -> bool {
+        let is_then = |label: &Label| {
+            label.begin.is_none_or(|begin| accused.until > begin)
                 && label.end.is_none_or(|end| accused.since < end)
         };
-        let charge = |label: &Label| charges.iter().find(|accused| fits(label, accused));
-        let is_right =
-            |label: &Label| charge(label).is_some_and(|accused| label.known_cause() == Some(accused.cause));
-        // To say "unknown" is to miss the cause, not to mistake it.
-        let is_wrong = |label: &Label| {
-            charge(label).is_some_and(|accused| {
-                accused.cause != Cause::Unknown && label.known_cause() != Some(accused.cause)
-            })
-        };
-        let is_faulty = !self.labels.is_empty();
-        let ifp = charges.iter().any(|accused| !self.labels.iter().any(|label| fits(label, accused)));
+        accused.labels.contains(&number) && self.labels.get(number).is_some_and(is_then)
+    }
+
+    fn outcome(&self) -> Outcome {
+        let charges = self.charges();
+        let numbers = 0..self.labels.len();
+        let told: Vec<Option<Told>> = numbers.clone().map(|number| self.told(number, &charges)).collect();
+        let is_faulty = !told.is_empty();
+        let ifp = charges.iter().any(|accused| !numbers.clone().any(|number| self.fits(number, accused)));
         Outcome {
             is_faulty,
-            itp: is_faulty && self.labels.iter().all(|label| charge(label).is_some()),
+            itp: is_faulty && told.iter().all(Option::is_some),
             ifp,
-            dtp: is_faulty && self.labels.iter().all(is_right),
-            dfp: ifp || self.labels.iter().any(is_wrong),
+            dtp: is_faulty && told.iter().all(|told| *told == Some(Told::Rightly)),
+            dfp: ifp || told.contains(&Some(Told::Wrongly)),
         }
+    }
+
+    /// What the most serious accusation that fits a label says of its cause.
+    fn told(&self, number: usize, charges: &[&Accused]) -> Option<Told> {
+        let accused = charges.iter().find(|accused| self.fits(number, accused))?;
+        Some(match accused.cause {
+            cause if self.labels[number].known_cause() == Some(cause) => Told::Rightly,
+            // To say "unknown" is to miss the cause, not to mistake it.
+            Cause::Unknown => Told::Vaguely,
+            _ => Told::Wrongly,
+        })
     }
 }
 
@@ -173,19 +196,20 @@ mod tests {
     use crate::scoring::labels::parse;
 
     fn experiment(fault: &str, workload: &str, label: &str, accused: &[(&str, Cause)]) -> Experiment {
-        let accused = accused.iter().map(|&(server, cause)| Accused {
-            server: server.into(),
+        let labels = parse(&format!("component,begin,end,cause\n{label}")).unwrap();
+        let server = |name: &str| name.split(':').next().unwrap().to_owned();
+        let concerns =
+            |label: &str, name: &str| label == name || label == server(name) || server(label) == name;
+        let accused = accused.iter().map(|&(name, cause)| Accused {
+            name: name.into(),
+            server: server(name),
+            labels: (0..labels.len()).filter(|&n| concerns(&labels[n].component, name)).collect(),
             cause,
             since: Timestamp::from_seconds(60),
             until: Timestamp::from_seconds(120),
         });
-        Experiment {
-            fault: fault.into(),
-            workload: workload.into(),
-            rate: None,
-            labels: parse(&format!("component,begin,end,cause\n{label}")).unwrap(),
-            accused: accused.collect(),
-        }
+        let accused = accused.collect();
+        Experiment { fault: fault.into(), workload: workload.into(), rate: None, labels, accused }
     }
 
     fn rates_of(experiment: Experiment) -> [Option<f64>; 4] {
@@ -208,6 +232,20 @@ mod tests {
         assert_eq!(of(&[("oss4", Cause::DiskHog)]), [NO, YES, NO, YES]);
         assert_eq!(of(&[("oss4", Cause::WorkloadSkew)]), [NO, NO, NO, NO]);
         assert_eq!(of(&[]), [NO, NO, NO, NO]);
+    }
+
+    #[test]
+    fn a_disk_its_server_and_no_other_disk_may_be_accused_where_a_label_names_it() {
+        let label = "oss3:sdb,,,disk-hog\n";
+        let of = |accused: &[(&str, Cause)]| rates_of(experiment("disk-hog", "ddr", label, accused));
+        assert_eq!(of(&[("oss3:sdb", Cause::DiskHog)]), [YES, NO, YES, NO]);
+        assert_eq!(of(&[("oss3", Cause::DiskHog)]), [YES, NO, YES, NO]);
+        assert_eq!(of(&[("oss3:sdb", Cause::DiskHog), ("oss3", Cause::DiskBusy)]), [YES, NO, YES, NO]);
+        assert_eq!(of(&[("oss3:sdc", Cause::DiskHog)]), [NO, YES, NO, YES]);
+        assert_eq!(of(&[("oss3:sdc", Cause::DiskHog), ("oss3:sdb", Cause::DiskHog)]), [YES, YES, YES, YES]);
+        let two = "oss3:sdb,,,disk-hog\noss3:sdc,,,disk-hog\n";
+        let both = [("oss3:sdb", Cause::DiskHog), ("oss3:sdc", Cause::DiskHog)];
+        assert_eq!(rates_of(experiment("disk-hog", "ddr", two, &both)), [YES, NO, YES, NO]);
     }
 
     #[test]

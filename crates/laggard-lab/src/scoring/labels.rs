@@ -85,6 +85,10 @@ fn label(record: csv::Result<csv::StringRecord>, columns: [Option<usize>; 4]) ->
     if begin.zip(end).is_some_and(|(begin, end)| begin >= end) {
         return Err(wrong("its begin is not before its end".into()));
     }
+    if !cause.is_empty() && Cause::named(cause).is_none() {
+        let known = Cause::ALL.map(Cause::as_str).join(", ");
+        return Err(wrong(format!("{cause:?} is not a cause; there are {known}, or leave it empty")));
+    }
     Ok(Label { component: component.into(), begin, end, cause: cause.into(), line })
 }
 
@@ -115,6 +119,11 @@ mod tests {
         assert!(problem("component,begin,end,cause\n,,,\n").starts_with("line 2: expected the name"));
         let backwards = "component,begin,end,cause\na,2026-11-15,2026-11-14,\n";
         assert_eq!(problem(backwards), "line 2: its begin is not before its end");
+        let unknown = problem("component,begin,end,cause\na,,,workload-skwe\n");
+        assert!(
+            unknown.starts_with("line 2: \"workload-skwe\" is not a cause; there are disk-hog, "),
+            "{unknown}"
+        );
         assert!(problem("name,from,to\n").starts_with("line 1: expected the columns"));
     }
 

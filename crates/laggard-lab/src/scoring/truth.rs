@@ -80,6 +80,15 @@ impl Truth {
         self.of_component[component].iter().map(|&number| (number, &self.troubles[number]))
     }
 
+    /// The numbers of the troubles that concern what has a name: it is, holds or is part of what a label names.
+    pub fn concerning(&self, inventory: &Inventory, name: &str) -> Vec<usize> {
+        let is_in = |&member: &usize| belongs(&inventory.components[member], name);
+        let concerns = |(_, trouble): &(usize, &Trouble)| {
+            trouble.label.component == name || trouble.members.iter().any(is_in)
+        };
+        self.troubles.iter().enumerate().filter(concerns).map(|(number, _)| number).collect()
+    }
+
     /// Whether a component is in trouble at some time of a window.
     pub fn is_in_trouble(&self, component: usize, window: &Window) -> bool {
         self.of(component).any(|(_, trouble)| trouble.label.overlaps(window))
@@ -142,6 +151,16 @@ mod tests {
         let (truth, strangers) = Truth::new(&inventory, &labels);
         let members: Vec<&[usize]> = truth.troubles.iter().map(|t| &t.members[..]).collect();
         assert_eq!((members, strangers.len()), (vec![&[2, 3][..], &[1]], 0));
+    }
+
+    #[test]
+    fn a_trouble_concerns_who_has_it_who_holds_it_and_its_parts_and_no_neighbour() {
+        let inventory = two_paths(&["x", "y"]);
+        let labels = parse("component,begin,end,cause\na:x,,,\nb,,,\ny,,,\n").unwrap();
+        let (truth, _) = Truth::new(&inventory, &labels);
+        let concerning = |name: &str| truth.concerning(&inventory, name);
+        assert_eq!((concerning("a:x"), concerning("a"), concerning("x")), (vec![0], vec![0, 2], vec![0, 1]));
+        assert_eq!((concerning("b:y"), concerning("a:y"), concerning("c")), (vec![1, 2], vec![2], vec![]));
     }
 
     #[test]

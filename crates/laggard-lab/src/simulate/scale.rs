@@ -1,5 +1,6 @@
 //! Many alike disks, some of them slow: for how far an analysis scales.
-//! In: how many, and for how long. Out: recordings of hosts of a hundred disks each. Always: one peer group.
+//! In: how many, and for how long. Out: recordings of hosts of a hundred disks each. Always: one peer group, and no
+//! disk is slower than others by more than its nature but those that the labels name.
 
 use laggard_core::diagnosis::cause::Cause;
 use laggard_core::model::cluster::ClusterFile;
@@ -145,7 +146,7 @@ struct Disk {
 impl Disk {
     fn new(scale: &Scale, number: u64) -> Disk {
         let mut nature = Random::of(scale.seed, &[OF_NATURE, number]);
-        let device = Device::new(&mut nature, Random::of(scale.seed, &[OF_DEVICES, number]));
+        let device = Device::new(&mut nature, Random::of(scale.seed, &[OF_DEVICES, number])).steady();
         let condition = Condition { slowness: scale.slowness(number), ..SOUND };
         Disk { name: name(number), number: None, device, condition }
     }

@@ -7,8 +7,10 @@ use anyhow::{Context, bail};
 use clap::{Args, value_parser};
 use indicatif::ProgressBar;
 use laggard_core::examination::Examined;
+use laggard_core::methods::Method;
 use laggard_core::model::cluster::Inventory;
-use laggard_core::report::{Report, html, text, words};
+use laggard_core::model::metric::Metric;
+use laggard_core::report::{Pictures, Report, SCHEMA, html, text, words};
 use laggard_store::dataset::Dataset;
 use tempfile::TempDir;
 
@@ -82,29 +84,57 @@ impl Diagnose {
                 .context("--threads")?;
         }
         let page = self.html.as_deref().map(WholeFile::create).transpose()?;
+        let (report, done) = match self.report() {
+            Ok(judged) => judged,
+            Err(error) if error.is::<TooPoor>() => {
+                self.write(&self.unjudged(&error), page)?;
+                return Err(error);
+            }
+            Err(error) => return Err(error),
+        };
+        self.tell(&report, page)?;
+        if !words::is_judged(&report) {
+            bail!(TooPoor("nobody was judged".into()));
+        }
+        Ok(if self.exit_code && !report.suspects.is_empty() { Done::WithSuspects } else { done })
+    }
+
+    /// Who is suspected, and whether all could be read.
+    fn report(&self) -> anyhow::Result<(Report, Done)> {
         let scores = self.scores.as_deref().map(Scores::create).transpose()?;
         let input = Input::open(&self.input, self.map.as_deref())?;
         let mut recording = Recording::open(input.dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
         let method = self.choice.method(recording.span()?, scores.is_some())?;
         let mut watching = Watching { scores, bar: progress::over_shares() };
-        let report = diagnose(&mut recording, &*method, self.choice.reasoning(), &mut watching);
+        let report = diagnose(&mut recording, &*method, &mut watching);
         watching.bar.finish_and_clear();
         let mut report = report?;
         watching.scores.map_or(Ok(()), Scores::finish)?;
-        self.remark(&mut report, input.failed);
-        self.tell(&report, page)?;
-        if !words::is_judged(&report) {
-            bail!(TooPoor("nobody was judged".into()));
+        self.remark(&mut report, &*method, input.failed)?;
+        let done = if input.failed > 0 { Done::WithErrors } else { recording.done() };
+        Ok((report, done))
+    }
+
+    /// The report where the data are too poor for one.
+    fn unjudged(&self, reason: &anyhow::Error) -> Report {
+        Report {
+            schema: SCHEMA,
+            method: self.choice.name(),
+            from: None,
+            to: None,
+            suspects: Vec::new(),
+            groups: Vec::new(),
+            warnings: vec![limits::too_poor(reason)],
+            timings: None,
+            pictures: Pictures::default(),
         }
-        Ok(match recording.done() {
-            _ if self.exit_code && !report.suspects.is_empty() => Done::WithSuspects,
-            _ if input.failed > 0 => Done::WithErrors,
-            done => done,
-        })
     }
 
     /// What the report cannot know.
-    fn remark(&self, report: &mut Report, failed: u64) {
+    fn remark(&self, report: &mut Report, method: &dyn Method, failed: u64) -> anyhow::Result<()> {
+        let judged = report.groups.iter().filter(|group| group.judged);
+        let metrics: Vec<&'static Metric> = judged.flat_map(|group| method.metrics(&group.kind)).collect();
+        report.warnings.extend(limits::lacking(&self.choice.lacking(&metrics)?));
         if self.choice.is_untrained() {
             report.warnings.push(limits::untrained(&report.method));
         }
@@ -114,12 +144,19 @@ impl Diagnose {
         if !self.timings {
             report.timings = None;
         }
+        Ok(())
+    }
+
+    /// Writes what programs and browsers read.
+    fn write(&self, report: &Report, page: Option<WholeFile>) -> anyhow::Result<()> {
+        page.map_or(Ok(()), |page| page.write(&html::page(report)))?;
+        if self.json { output::json(report) } else { Ok(()) }
     }
 
     fn tell(&self, report: &Report, page: Option<WholeFile>) -> anyhow::Result<()> {
-        page.map_or(Ok(()), |page| page.write(&html::page(report)))?;
+        self.write(report, page)?;
         if self.json {
-            return output::json(report);
+            return Ok(());
         }
         print(report)?;
         if let Some(path) = &self.html {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, value_parser};
 use laggard_core::model::cluster::{Inventory, PeerGroup};
+use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Timestamp;
 use laggard_core::report::Warning;
 use laggard_core::report::number::count;
@@ -73,6 +74,15 @@ impl Rank {
         bar.finish_and_clear();
         examined?;
         recording.problems.iter().for_each(tell);
+        let metrics: Vec<&'static Metric> = inventory
+            .groups
+            .iter()
+            .filter(|group| is_watched(group))
+            .flat_map(|group| method.metrics(&group.kind))
+            .collect();
+        if let Some(Warning { text, next }) = limits::lacking(&self.choice.lacking(&metrics)?) {
+            tell(format_args!("  !  {text}\n  -> {next}"));
+        }
         self.tell(method.name(), &groups, &listing.lists())?;
         Ok(recording.done())
     }

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use laggard_core::anomalies::thresholds::{Origin, Thresholds};
-use laggard_core::diagnosis::explain::Reasoning;
 use laggard_core::methods::laggard::{Laggard, Settings};
 use laggard_core::model::time::Span;
 use laggard_core::report::html::training;
@@ -103,12 +102,13 @@ impl Train {
         let (from, to) = recording.ends(step)?;
         let shown = self.html.is_some().then_some(Shown { from, to, step });
         let Learnt { groups, refused, pictures } = learn(recording, &trainable, shown)?;
-        if groups.is_empty() {
+        let needed = trainable.method().needs(recording.slowest).unwrap_or(Span::ZERO);
+        // What asks for less time could be learnt alone, and would pass for all.
+        if groups.is_empty() || (!refused.is_empty() && to - from < needed) {
             let first = refused.first().map_or_else(|| "no metric was recorded".into(), ToString::to_string);
-            let (length, needed) = (span(to - from), span(trainable.needs()));
+            let (length, needed, name) = (span(to - from), span(needed), trainable.method().name());
             bail!(TooPoor(format!(
-                "nothing could be learnt from {length}, {} needs {needed} at least: {first}",
-                trainable.method().name()
+                "too little to learn from {length}, {name} needs {needed} at least: {first}"
             )));
         }
         let origin = Origin {
@@ -179,7 +179,7 @@ fn learn(recording: &mut Recording, trainable: &Trainable, shown: Option<Shown>)
 fn calmness(recording: &mut Recording) -> anyhow::Result<Report> {
     let settings = Settings { span: Some(recording.span()?), ..Settings::default() };
     let method = Laggard { settings, only: Vec::new() };
-    diagnose(recording, &method, Reasoning::Weight, &mut Unwatched)
+    diagnose(recording, &method, &mut Unwatched)
 }
 
 fn unchecked(error: &anyhow::Error) -> Warning {
@@ -207,7 +207,7 @@ fn in_short(suspect: &Suspect) -> String {
 fn untaught(too_little: &laggard_core::methods::trainer::TooLittle) -> Warning {
     Warning {
         text: format!("not trained: {too_little}"),
-        next: "with these thresholds this group goes by its own spread, as if untrained".into(),
+        next: "with these thresholds this metric of the group goes by its own spread, as if untrained".into(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Experiments on a test bench: one dataset each.
 
-use laggard_core::diagnosis::explain::Reasoning;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::component::Kind;
 use laggard_core::model::time::Span;
@@ -8,6 +7,7 @@ use laggard_core::report::{Report, Suspect, Warning};
 use laggard_lab::experiments::Protocol;
 use laggard_lab::scoring::entrants::Entrant;
 use laggard_lab::scoring::experiments::{Accused, Experiment, figures};
+use laggard_lab::scoring::truth::Truth;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use super::document::{BenchScore, Document};
@@ -58,19 +58,24 @@ pub fn evaluate(task: &Task, labelled: &[Labelled], document: &mut Document) -> 
 
 fn run(task: &Task, one: &Labelled) -> anyhow::Result<Run> {
     let mut recording = task.open(one)?;
-    let (_, warnings) = truth(&recording, one);
+    let (truth, warnings) = truth(&recording, one);
     let (span, rate) = (recording.span()?, rate(one));
     let mut outcomes = Vec::new();
     for &entrant in &task.entrants {
-        let reasoning = if entrant == Entrant::Testbench { Reasoning::Checklist } else { Reasoning::Weight };
         let method = task.method(entrant, one, span, &LENGTHS);
-        let report = diagnose(&mut recording, &*method, reasoning, &mut Unwatched)?;
-        outcomes.push((entrant, experiment(one, rate, &recording.inventory, &report)));
+        let report = diagnose(&mut recording, &*method, &mut Unwatched)?;
+        outcomes.push((entrant, experiment(one, rate, &truth, &recording.inventory, &report)));
     }
     Ok(Run { outcomes, warnings })
 }
 
-fn experiment(one: &Labelled, rate: Option<f64>, inventory: &Inventory, report: &Report) -> Experiment {
+fn experiment(
+    one: &Labelled,
+    rate: Option<f64>,
+    truth: &Truth,
+    inventory: &Inventory,
+    report: &Report,
+) -> Experiment {
     let location = one.location.trim_end_matches('/');
     let name = location.rsplit('/').next().unwrap_or(location);
     let has = |word: &&&str| name.contains(**word);
@@ -80,8 +85,8 @@ fn experiment(one: &Labelled, rate: Option<f64>, inventory: &Inventory, report: 
         fault: fault.unwrap_or_else(|| "none".into()),
         workload: WORKLOADS.iter().find(has).map(ToString::to_string).unwrap_or_default(),
         rate,
-        labels: one.labels.clone(),
-        accused: report.suspects.iter().filter_map(|suspect| accused(suspect, inventory)).collect(),
+        labels: truth.troubles.iter().map(|trouble| trouble.label.clone()).collect(),
+        accused: report.suspects.iter().filter_map(|suspect| accused(suspect, truth, inventory)).collect(),
     }
 }
 
@@ -93,13 +98,17 @@ fn rate(one: &Labelled) -> Option<f64> {
 }
 
 /// A suspect counts for its server; to accuse a client is none of the paper's rates.
-fn accused(suspect: &Suspect, inventory: &Inventory) -> Option<Accused> {
+fn accused(suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> Option<Accused> {
     let name = &suspect.component.name;
     let component = inventory.components.iter().find(|c| c.name == *name && c.kind == suspect.component.kind);
     let server = component.and_then(|component| component.attributes.get("server")).unwrap_or(name);
     let is_client = inventory.components.iter().any(|c| c.name == *server && c.kind == Kind::CLIENT);
+    let labels = truth.concerning(inventory, server);
+    let is_by_server = labels.iter().all(|&number| truth.troubles[number].label.component == *server);
     (!is_client).then(|| Accused {
+        name: if is_by_server { server.clone() } else { name.clone() },
         server: server.clone(),
+        labels: truth.concerning(inventory, name),
         cause: suspect.cause,
         since: suspect.since,
         until: suspect.until,
@@ -110,7 +119,7 @@ fn accused(suspect: &Suspect, inventory: &Inventory) -> Option<Accused> {
 fn wrong(one: &Labelled, experiment: &Experiment) -> Option<String> {
     let rates = figures(std::slice::from_ref(experiment)).aggregate;
     let is_right = rates.dtp.is_none_or(|dtp| dtp == 1.0) && rates.dfp == Some(0.0);
-    let said: Vec<String> = experiment.accused.iter().map(|a| format!("{} {}", a.server, a.cause)).collect();
+    let said: Vec<String> = experiment.accused.iter().map(|a| format!("{} {}", a.name, a.cause)).collect();
     let said = if said.is_empty() { "nobody".to_owned() } else { said.join(", ") };
     (!is_right).then(|| format!("{}: accused {said}", one.location))
 }

@@ -11,7 +11,7 @@ use super::document::{Document, DriveScore, DriveSet, WrongWindow};
 use super::found::Labelled;
 use super::{Task, truth};
 use crate::examining::Recording;
-use crate::progress;
+use crate::{limits, progress};
 
 /// After how much data it is asked who is named: minutes.
 const BEGINNINGS: [i64; 4] = [5, 15, 60, 180];
@@ -48,7 +48,7 @@ fn of_dataset(task: &Task, plan: &Plan, one: &Labelled, document: &mut Document)
     let all: Vec<Wrong> =
         scores.iter().flat_map(|score| score.missed.iter().chain(&score.mistaken)).copied().collect();
     let mut measured = measured(&mut recording, &inventory, &all)?.into_iter();
-    document.warnings.extend(recording.problems.iter().map(problem));
+    document.warnings.extend(recording.problems.iter().map(limits::unread));
     Ok(DriveSet {
         dataset: one.location.clone(),
         components: contest.covered().sampled_components().count(),
@@ -57,11 +57,6 @@ fn of_dataset(task: &Task, plan: &Plan, one: &Labelled, document: &mut Document)
         budget: plan.budget,
         methods: scores.into_iter().map(|score| told(score, &inventory, &mut measured)).collect(),
     })
-}
-
-fn problem(problem: &laggard_store::error::Problem) -> laggard_core::report::Warning {
-    let next = "the rest was used; repair or remove the file".into();
-    laggard_core::report::Warning { text: problem.to_string(), next }
 }
 
 /// Shows the recording to all methods.

@@ -1,7 +1,6 @@
 //! Events of a production system: found or not, after how long, as how many incidents.
 
 use laggard_core::diagnosis::cause::Cause;
-use laggard_core::diagnosis::explain::Reasoning;
 use laggard_core::examination::Examined;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
@@ -68,8 +67,7 @@ fn judge(
     let bar = progress::over_shares();
     bar.set_message(format!("{}, {}", one.location, entrant.as_str()));
     let mut hearing = Hearing { truth, alarms: Alarms::default(), bar };
-    let reasoning = if entrant == Entrant::Testbench { Reasoning::Checklist } else { Reasoning::Weight };
-    let report = diagnose(recording, &*method, reasoning, &mut hearing)?;
+    let report = diagnose(recording, &*method, &mut hearing)?;
     hearing.bar.finish_and_clear();
     let first = report.from.unwrap_or(Timestamp::MIN);
     let recorded = Window { start: first, length: report.to.unwrap_or(first) - first };

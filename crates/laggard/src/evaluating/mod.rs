@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use laggard_core::anomalies::thresholds::Thresholds;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Warning;
+use laggard_core::suspects::feedback::Feedback;
 use laggard_lab::scoring::entrants::{Entrant, Look};
 use laggard_lab::scoring::truth::{Stranger, Truth};
 
@@ -79,9 +80,12 @@ impl Study {
 }
 
 impl Task {
-    /// The recording of a dataset.
+    /// The recording of a dataset. What operators said of it is left out: a method is scored by what it finds itself.
     pub fn open(&self, labelled: &Labelled) -> anyhow::Result<Recording> {
-        Recording::open(labelled.dataset.clone(), self.cluster.as_deref(), (Timestamp::MIN, Timestamp::MAX))
+        let always = (Timestamp::MIN, Timestamp::MAX);
+        let mut recording = Recording::open(labelled.dataset.clone(), self.cluster.as_deref(), always)?;
+        recording.feedback = Feedback::default();
+        Ok(recording)
     }
 
     /// What was trained for a dataset: what is given for all, then its own.

@@ -68,6 +68,11 @@ impl Device {
         }
     }
 
+    /// Without such spells.
+    pub fn steady(self) -> Device {
+        Device { spells: Vec::new(), ..self }
+    }
+
     /// From which second of the day to which it is slower for no reason.
     pub fn spells(&self) -> impl Iterator<Item = (f64, f64)> {
         self.spells.iter().map(|&(from, to, _)| (from, to))
