@@ -73,7 +73,7 @@ impl Scale {
     pub fn labels(&self) -> Vec<Label> {
         let end = START + self.every * (self.samples as i64 - 1);
         let slow = (0..self.components).filter(|&disk| self.slowness(disk) > 1.0);
-        slow.map(|disk| Label { component: name(disk), begin: START, end, cause: Cause::SlowLun }).collect()
+        slow.map(|disk| Label { component: name(disk), begin: START, end, cause: Cause::DiskBusy }).collect()
     }
 
     /// Nothing to say: all disks are peers.
