@@ -9,7 +9,7 @@ use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
 use crate::anomalies::Judgement;
 use crate::methods::{Detector, Method, Peers};
-use crate::model::cluster::{Component, Inventory};
+use crate::model::cluster::Inventory;
 use crate::model::metric::Metric;
 use crate::tables::Table;
 
@@ -44,7 +44,7 @@ impl Examination {
                 group: group.name.clone(),
                 kind: group.kind.clone(),
                 members: group.members.iter().map(|m| component(m).name.as_str().into()).collect(),
-                servers: group.members.iter().map(|m| server(component(m))).collect(),
+                servers: group.members.iter().map(|m| component(m).server().into()).collect(),
             };
             Watched {
                 group: number,
@@ -86,11 +86,6 @@ impl Examination {
             |watched: &mut Watched| Examined { group: watched.group, judgements: watched.detector.finish() };
         self.groups.iter_mut().map(finish).collect()
     }
-}
-
-/// The server of a component; one that has none is by itself.
-fn server(component: &Component) -> Arc<str> {
-    component.attributes.get("server").unwrap_or(&component.name).as_str().into()
 }
 
 /// Which row a component has in a table.

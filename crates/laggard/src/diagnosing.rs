@@ -9,6 +9,7 @@ use laggard_core::diagnosis::peers::Peers;
 use laggard_core::diagnosis::pictures::{Scores, pictures};
 use laggard_core::examination::Examined;
 use laggard_core::methods::Method;
+use laggard_core::methods::laggard::ABSENCE;
 use laggard_core::methods::published::Paper;
 use laggard_core::methods::testbench::Fast10;
 use laggard_core::model::cluster::{Inventory, PeerGroup};
@@ -114,7 +115,11 @@ impl Found<'_> {
 
     fn report(&mut self, recording: &Recording, method: &dyn Method) -> Report {
         let inventory = &recording.inventory;
-        let episodes = self.answers.told(self.tracker.episodes());
+        let mut episodes = self.answers.told(self.tracker.episodes());
+        // Who was recorded by another clock was there, at another time.
+        let apart: BTreeSet<&str> = recording.apart().iter().map(|apart| apart.host).collect();
+        let is_elsewhen = |component: usize| apart.contains(inventory.components[component].server());
+        episodes.retain(|told| told.metric.name != ABSENCE.name || !is_elsewhen(told.component));
         let (tracker, summary) = (&self.tracker, &self.summary);
         let peers = Peers::new(inventory, summary);
         let known = Known { inventory, episodes: &episodes, tracker, summary, peers: &peers };

@@ -11,7 +11,7 @@ use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::suspects::feedback::Feedback;
 use laggard_core::tables::Table;
-use laggard_core::tables::clocks::Presence;
+use laggard_core::tables::clocks::{Apart, Presence, apart};
 use laggard_core::tables::grid::Grid;
 use laggard_store::dataset::Dataset;
 use laggard_store::error::Problem;
@@ -105,14 +105,16 @@ impl Recording {
         let mut tabulator = Tabulator::new(&self.dataset, &names, &everything)?;
         let grids = self.grids(&tabulator, step);
         let all: usize = grids.iter().map(|grid| grid.len).sum();
-        let mut done = 0;
+        let (mut done, mut silence) = (0, Silence::default());
         for &grid in &grids {
             let tables = tabulator.tables(metrics, grid);
+            silence.take(&tables);
             done += grid.len;
             visit(&tables, done as f64 / all as f64)?;
         }
         let problems = tabulator.into_problems();
         self.note(problems);
+        self.gaps += silence.times;
         Ok(grids)
     }
 
@@ -155,8 +157,13 @@ impl Recording {
         stretches.iter().filter_map(|s| within(*s, self.from, self.to, step)).collect()
     }
 
+    /// Hosts whose clocks may be wrong.
+    pub fn apart(&self) -> Vec<Apart<'_>> {
+        apart(&self.presences(), self.slowest)
+    }
+
     /// When each host was recorded, within that time.
-    pub fn presences(&self) -> Vec<Presence<'_>> {
+    fn presences(&self) -> Vec<Presence<'_>> {
         let mut hosts: BTreeMap<&str, Presence> = BTreeMap::new();
         for Covered { host, stretch, .. } in &self.covered {
             let (first, last) = (stretch.first.max(self.from), stretch.last.min(self.to));
@@ -196,6 +203,33 @@ impl Recording {
         let step = method.step(self.slowest);
         self.visit(&metrics, step, &mut |tables, done| visit(examination.judge(tables), done))?;
         visit(examination.finish(), 1.0)
+    }
+}
+
+/// Times in which nobody has a sample, though files go on: these only tell when they begin and end.
+#[derive(Default)]
+struct Silence {
+    /// How many of the last instants, and how often there were too many.
+    instants: usize,
+    times: usize,
+}
+
+/// So many instants without samples are no gap.
+const TOLERATED: usize = 3;
+
+impl Silence {
+    fn take(&mut self, tables: &[Table]) {
+        let mut silent = vec![true; tables.first().map_or(0, |table| table.grid.len)];
+        for row in tables.iter().flat_map(|table| (0..table.components.len()).map(|row| table.row(row))) {
+            silent.iter_mut().zip(row).for_each(|(silent, value)| *silent &= value.is_nan());
+            if silent.iter().all(|silent| !silent) {
+                break;
+            }
+        }
+        for silent in silent {
+            self.instants = if silent { self.instants + 1 } else { 0 };
+            self.times += usize::from(self.instants == TOLERATED + 1);
+        }
     }
 }
 

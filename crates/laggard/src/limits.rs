@@ -5,7 +5,7 @@ use laggard_core::model::time::Span;
 use laggard_core::report::number::{count, span};
 use laggard_core::report::{Group, Warning, foreign};
 use laggard_core::suspects::answers::Answers;
-use laggard_core::tables::clocks::{Apart, apart};
+use laggard_core::tables::clocks::Apart;
 use laggard_store::error::Problem;
 
 use crate::examining::Recording;
@@ -89,8 +89,7 @@ fn times(count: usize) -> String {
 
 /// Peers are compared instant by instant: that only says something where their clocks agree.
 fn clocks(recording: &Recording) -> Option<Warning> {
-    let presences = recording.presences();
-    let apart = apart(&presences, recording.slowest);
+    let apart = recording.apart();
     let told: Vec<String> = apart.iter().map(shift).collect();
     (!told.is_empty()).then(|| {
         warning(

@@ -262,6 +262,22 @@ fn hosts_whose_clocks_are_apart_are_told() {
         warnings.contains("recorded at another time than the other hosts: oss3 (2 h later)"),
         "{warnings}"
     );
+    assert!(
+        suspects(&report).iter().all(|name| !name.starts_with("oss3") || *name == "oss3:sdc"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_time_without_samples_within_a_file_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (before, after) = (iostat("oss1", "11/15/26", 10), iostat("oss1", "11/15/26", 12));
+    let reports = after.split_once("\n\n").map(|(_, reports)| reports).unwrap();
+    std::fs::write(folder.path().join("oss1"), before + reports).unwrap();
+    let report = json(&["diagnose", text(folder.path())]);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("nothing at all was recorded once in between"), "{warnings}");
+    assert_eq!(suspects(&report), ["oss1:sdc"]);
 }
 
 #[test]

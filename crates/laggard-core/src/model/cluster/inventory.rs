@@ -33,6 +33,13 @@ pub struct Component {
     pub attributes: BTreeMap<String, String>,
 }
 
+impl Component {
+    /// Its server; one that has none is by itself.
+    pub fn server(&self) -> &str {
+        self.attributes.get("server").unwrap_or(&self.name)
+    }
+}
+
 /// Components that should behave alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerGroup {
