@@ -180,6 +180,7 @@ fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> 
     rows.extend(others.into_iter().map(|(_, component)| component));
     let mut seen = BTreeSet::new();
     rows.retain(|component| seen.insert(*component));
+    let left_out = rows.len().saturating_sub(MOST_ROWS);
     rows.truncate(MOST_ROWS);
     let edges = (0..=scores.columns).map(|column| scores.start + scores.column * column as i64).collect();
     let mut cells = vec![f32::NAN; rows.len() * scores.columns];
@@ -190,7 +191,7 @@ fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> 
         }
     }
     let name = |&component: &usize| known.inventory.components[component].name.clone();
-    HeatMap { rows: rows.iter().map(name).collect(), edges, cells }
+    HeatMap { rows: rows.iter().map(name).collect(), edges, cells, left_out }
 }
 
 fn topology(known: Known<'_>, suspects: &[(Suspect, Incident)]) -> Vec<Node> {

@@ -208,6 +208,8 @@ pub struct HeatMap {
     pub edges: Vec<Timestamp>,
     /// For each row in turn, for each column: the highest score as a multiple of its threshold; NaN: not judged.
     pub cells: Vec<f32>,
+    /// How many more components were compared, and have no row.
+    pub left_out: usize,
 }
 
 /// A part of the system: an array holds controllers, a server attachments.

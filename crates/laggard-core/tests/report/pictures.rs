@@ -112,7 +112,7 @@ proptest! {
         edges in vec(instant(), 0..12),
         cells in vec(any::<f32>(), 0..300),
     ) {
-        if let Some(picture) = heat::draw(&HeatMap { rows, edges, cells }, &HashSet::new()) {
+        if let Some(picture) = heat::draw(&HeatMap { rows, edges, cells, left_out: 0 }, &HashSet::new()) {
             check(&picture.into_string());
         }
     }

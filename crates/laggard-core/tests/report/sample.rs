@@ -104,6 +104,7 @@ fn heat(rows: &[(&str, f64)]) -> HeatMap {
             .enumerate()
             .flat_map(|(row, (_, times))| (0..columns).map(move |column| cell(row, column, *times)))
             .collect(),
+        left_out: 0,
     }
 }
 

@@ -65,10 +65,17 @@ impl Plot {
         let marks =
             scale.marks().into_iter().filter_map(|mark| Some((scale.at(mark)?, trimmed(mark / factor))));
         let last = scale.marks().len().saturating_sub(1);
+        // The unit is said once; a letter that stands for thousands belongs to each number.
+        let letter: String = suffix.chars().take_while(|letter| letter.is_ascii_alphabetic()).collect();
+        let labelled = |k: usize, label: String| match label.as_str() {
+            _ if k == last => label + &suffix,
+            "0" => label,
+            _ => label + &letter,
+        };
         html! {
             @for (k, (y, label)) in marks.enumerate() {
                 (self.across("grid", y))
-                (text("mark end", self.left - 8.0, y + 4.0, &if k == last { label + &suffix } else { label }))
+                (text("mark end", self.left - 8.0, y + 4.0, &labelled(k, label)))
             }
         }
     }
@@ -79,18 +86,22 @@ impl Plot {
             let (x, top, bottom) = (number(mark.x), number(self.bottom), number(self.bottom + 5.0));
             html! { path class="axis" d={ "M" (x) "," (top) "V" (bottom) } {} }
         };
+        let aligned = |mark: &TimeMark| if mark.x + HALF_A_DATE > self.right { "end" } else { "middle" };
         html! {
             (self.across("axis", self.bottom))
             @for mark in scale.marks() {
                 (tick(&mark))
-                (text("mark middle", mark.x, self.bottom + 19.0, &mark.label))
+                (text(&format!("mark {}", aligned(&mark)), mark.x, self.bottom + 19.0, &mark.label))
                 @if let Some(date) = &mark.date {
-                    (text("mark middle faint", mark.x, self.bottom + 34.0, date))
+                    (text(&format!("mark {} faint", aligned(&mark)), mark.x, self.bottom + 34.0, date))
                 }
             }
         }
     }
 }
+
+/// What is this near to the right end does not fit below its mark.
+const HALF_A_DATE: f64 = 20.0;
 
 /// A rectangle.
 pub fn rectangle(class: &str, x: f64, y: f64, width: f64, height: f64) -> Markup {

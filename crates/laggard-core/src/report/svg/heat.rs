@@ -113,10 +113,11 @@ fn columns(heat: &HeatMap, row: usize) -> impl Iterator<Item = (Timestamp, Times
 }
 
 fn description(heat: &HeatMap) -> String {
-    let hidden = heat.rows.len().saturating_sub(MOST_ROWS);
-    let rows = count(heat.rows.len(), "component");
-    let rest = if hidden == 0 { String::new() } else { format!(" The last {hidden} are not drawn.") };
-    format!("{rows}, most serious first; the darker or brighter a cell, the further from its peers.{rest}")
+    let all = heat.rows.len() + heat.left_out;
+    let drawn = heat.rows.len().min(MOST_ROWS);
+    let rows =
+        if drawn < all { format!("{drawn} of {}", count(all, "component")) } else { count(all, "component") };
+    format!("{rows}, most serious first; the darker or brighter a cell, the further from its peers.")
 }
 
 /// A component's most telling moment, for a table.
