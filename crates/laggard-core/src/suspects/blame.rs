@@ -154,12 +154,11 @@ fn best<'a>(
         let kinds: BTreeSet<&Kind> = components.iter().map(|&c| &inventory.components[c].kind).collect();
         let is_alike = |c: &&usize| kinds.contains(&inventory.components[**c].kind);
         let at_once = self::components(&at(instant, left, episodes), episodes);
-        let all: Vec<usize> = (0..inventory.components.len()).collect();
         let gain = gain_bits(Counts {
             explained: components.len(),
             held: held.iter().filter(is_alike).count(),
             affected: at_once.iter().filter(is_alike).count(),
-            components: all.iter().filter(is_alike).count(),
+            components: inventory.components.iter().filter(|c| kinds.contains(&c.kind)).count(),
             containers: containers.len(),
         })?;
         Some((gain, key, explained))
