@@ -58,6 +58,28 @@ fn words(report: &str) -> String {
 }
 
 #[test]
+fn the_report_in_the_docs_is_what_comes_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = text(&folder.path().join("data")).to_owned();
+    let docs = include_str!("../../../docs/diagnosis.md");
+    let (_, sample) = docs.split_once("## On the terminal\n\n").unwrap();
+    let (commands, sample) = sample.split_once("\n\n").unwrap();
+    for command in commands.lines() {
+        let arguments: Vec<&str> = command
+            .split_whitespace()
+            .skip(1)
+            .map(|word| if word == "data" { &data } else { word })
+            .collect();
+        let printed = prints(&arguments);
+        if arguments[0] == "diagnose" {
+            let told: Vec<String> = words(&printed).trim().lines().map(str::to_owned).collect();
+            let in_the_docs = words(sample.split_once("\n\nLines that").unwrap().0);
+            assert_eq!(told, in_the_docs.lines().collect::<Vec<_>>(), "{printed}");
+        }
+    }
+}
+
+#[test]
 fn a_metric_that_the_method_never_looks_at_is_refused_with_those_it_does() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = text(&folder.path().join("data")).to_owned();

@@ -74,14 +74,3 @@ fn an_empty_report_is_told_too() {
     let report = Report { groups: Vec::new(), from: None, to: None, ..sample::only_warnings() };
     assert!(told(&report, 0).contains("Nothing could be judged"));
 }
-
-#[test]
-fn the_report_in_the_docs_is_what_comes_out() {
-    let docs = include_str!("../../../../docs/diagnosis.md");
-    let told = told(&sample::one_suspect(), 100);
-    let indented: String = told
-        .lines()
-        .map(|line| if line.is_empty() { "\n".into() } else { format!("    {line}\n") })
-        .collect();
-    assert!(docs.contains(&indented), "write this into docs/diagnosis.md:\n{indented}");
-}
