@@ -127,7 +127,7 @@ impl Choice {
             () if !is_laggard && !self.windows.is_empty() => {
                 bail!("--windows is for the method laggard: those of the others are the papers'")
             }
-            () if is_laggard => self.check_metrics().and_then(|()| check_windows(&self.windows)),
+            () if is_laggard => self.check_metrics().and_then(|()| check_windows(&self.laggard(Span::ZERO))),
             () => Ok(()),
         }
     }
@@ -153,9 +153,7 @@ impl Choice {
     fn laggard(&self, span: Span) -> Laggard {
         let mut settings = Settings { span: Some(span), ..Settings::default() };
         if !self.windows.is_empty() {
-            settings.lengths = self.windows.clone();
-            settings.lengths.sort_unstable();
-            settings.lengths.dedup();
+            settings = settings.with_lengths(self.windows.clone());
         }
         Laggard { settings, only: self.details.metric.clone() }
     }
@@ -183,9 +181,8 @@ impl Choice {
 }
 
 /// Long windows are put together from short ones.
-pub fn check_windows(lengths: &[Span]) -> anyhow::Result<()> {
-    let settings = Settings { lengths: lengths.to_vec(), ..Settings::default() };
-    match settings.unfit() {
+pub fn check_windows(laggard: &Laggard) -> anyhow::Result<()> {
+    match laggard.settings.unfit() {
         Some(unfit) => bail!(
             "--windows: {unfit} does not go with the others: give whole parts of five minutes, or of the shortest length if \
              that is longer, and multiples of it"

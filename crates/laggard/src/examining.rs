@@ -78,7 +78,7 @@ impl Recording {
             to,
         };
         recording.note(problems.into_iter().chain(misread));
-        recording.gaps = recording.stretches(slowest).len().saturating_sub(1);
+        recording.gaps = recording.breaks();
         Ok(recording)
     }
 
@@ -114,7 +114,7 @@ impl Recording {
         }
         let problems = tabulator.into_problems();
         self.note(problems);
-        self.gaps += silence.times;
+        self.gaps = self.breaks() + silence.times;
         Ok(grids)
     }
 
@@ -149,6 +149,11 @@ impl Recording {
         TooPoor(format!(
             "no two samples are {step} apart within that time: there are some from {first} to {last}"
         ))
+    }
+
+    /// How often no file goes on.
+    fn breaks(&self) -> usize {
+        self.stretches(self.slowest).len().saturating_sub(1)
     }
 
     /// What was recorded without a break.

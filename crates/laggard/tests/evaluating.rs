@@ -23,6 +23,14 @@ fn bench() -> tempfile::TempDir {
 }
 
 #[test]
+fn windows_that_do_not_fit_the_methods_own_are_refused() {
+    let bench = bench();
+    let output = laggard(&["eval", text(bench.path()), "--method", "laggard", "--windows", "7m"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("--windows: 7m does not go with the others"), "{}", errors(&output));
+}
+
+#[test]
 fn experiments_make_the_tables_of_the_paper() {
     let bench = bench();
     let table = prints(&["eval", text(bench.path()), "--method", "laggard", "--method", "augurs-mad"]);

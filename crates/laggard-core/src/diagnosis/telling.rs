@@ -51,21 +51,19 @@ pub fn parts(culprit: &Culprit, facts: &Facts, known: Known<'_>) -> Vec<usize> {
 fn folded(evidence: &[Evidence], whole: &str, parts: &[usize], known: Known<'_>) -> Vec<Evidence> {
     let components = &known.inventory.components;
     let names: BTreeMap<&str, usize> = parts.iter().map(|&c| (components[c].name.as_str(), c)).collect();
-    let is_part = |one: &&Evidence| names.contains_key(one.component.as_str());
-    let mut folded: Vec<Evidence> = Vec::new();
-    for one in evidence {
-        let alike: Vec<&Evidence> =
-            evidence.iter().filter(is_part).filter(|other| other.metric == one.metric).collect();
-        match names.get(one.component.as_str()) {
-            Some(_) if folded.iter().any(|f| f.metric == one.metric && f.components > 1) => {}
-            Some(&part) if alike.len() > 1 => {
-                let held = known.held(part, whole);
-                folded.push(joined(&alike, whole, held));
-            }
-            _ => folded.push(one.clone()),
-        }
+    let mut alike: BTreeMap<&str, Vec<&Evidence>> = BTreeMap::new();
+    for one in evidence.iter().filter(|one| names.contains_key(one.component.as_str())) {
+        alike.entry(one.metric).or_default().push(one);
     }
-    folded
+    // The first part that speaks of a metric speaks for all.
+    let told = |one: &Evidence| match names.get(one.component.as_str()) {
+        None => Some(one.clone()),
+        Some(&part) => alike.remove(one.metric).map(|all| match all[..] {
+            [only] => only.clone(),
+            _ => joined(&all, whole, known.held(part, whole)),
+        }),
+    };
+    evidence.iter().filter_map(told).collect()
 }
 
 fn joined(alike: &[&Evidence], whole: &str, held: usize) -> Evidence {

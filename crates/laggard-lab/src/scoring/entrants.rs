@@ -124,13 +124,11 @@ impl Entrant {
 }
 
 /// With its own windows, and those that are asked for.
-fn laggard(look: &Look) -> Laggard {
+pub fn laggard(look: &Look) -> Laggard {
     let mut settings = Settings { span: Some(look.span), ..Settings::default() };
     settings.threshold *= look.scale;
-    settings.lengths.extend(&look.lengths);
-    settings.lengths.sort_unstable();
-    settings.lengths.dedup();
-    Laggard { settings, ..Laggard::default() }
+    let lengths = [&settings.lengths[..], &look.lengths].concat();
+    Laggard { settings: settings.with_lengths(lengths), ..Laggard::default() }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use laggard_core::model::time::Span;
-use laggard_lab::scoring::entrants::Entrant;
+use laggard_lab::scoring::entrants::{Entrant, Look, laggard};
 
 use crate::arguments::positive_span;
 use crate::choosing::{check_windows, thresholds};
@@ -89,7 +89,10 @@ impl Eval {
     }
 
     fn task(&self) -> anyhow::Result<Task> {
-        check_windows(&self.windows)?;
+        if self.method.contains(&Entrant::Laggard) {
+            let lengths = self.windows.clone();
+            check_windows(&laggard(&Look { span: Span::ZERO, lengths, scale: 1.0, step: self.step }))?;
+        }
         Ok(Task {
             entrants: self.method.clone(),
             lengths: self.windows.clone(),

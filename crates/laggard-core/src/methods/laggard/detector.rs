@@ -120,7 +120,6 @@ impl Watch {
         scratch: &mut Scratch,
     ) {
         let rule = self.rule(self.settings.full_length);
-        self.origin.get_or_insert(instant - step);
         let elapsed = self.last.replace(instant).map_or(step, |last| instant - last);
         self.levels.learn(columns, elapsed);
         let load = columns.iter().find(|(metric, _)| is_load(metric));

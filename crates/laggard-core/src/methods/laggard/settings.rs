@@ -38,6 +38,13 @@ impl Settings {
         [1, 5, 15, 30, 60, 120, 360, 1440].map(|minutes| Span::from_seconds(60 * minutes)).to_vec()
     }
 
+    /// The same with windows of these lengths, in any order.
+    pub fn with_lengths(self, mut lengths: Vec<Span>) -> Settings {
+        lengths.sort_unstable();
+        lengths.dedup();
+        Settings { lengths, ..self }
+    }
+
     /// Whether the recording is known to be short.
     pub fn is_short(&self) -> bool {
         self.span.is_some_and(|span| span <= self.short_recording)
