@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use laggard_lab::logs::{self, Cell, Classifier, Clock, Parser, Place, Rules, Side};
+use laggard_logs::{Cell, Classifier, Clock, Parser, Place, Rules, Side};
 use libfuzzer_sys::fuzz_target;
 
 const CLOCK: Clock = Clock { year: 2021, booted: None };
@@ -32,8 +32,8 @@ fuzz_target!(|bytes: &[u8]| {
             bytes.chunks(97).for_each(|piece| fast.feed(piece));
             let seen = fast.finish();
             assert_eq!(slow.finish(), seen, "{name}");
-            logs::signs(&[seen], &[]);
+            laggard_logs::signs(&[seen], &[]);
         }
     }
-    let _ = (Parser::of(bytes), logs::place(&String::from_utf8_lossy(bytes), ""));
+    let _ = (Parser::of(bytes), laggard_logs::place(&String::from_utf8_lossy(bytes), ""));
 });

@@ -9,10 +9,6 @@
 //! that can be checked, and a [`campaign`] finds out what a file system and its own checker make of faults.
 //! [`logs`] tells what logs say of a fault.
 
-pub mod simulate;
-
-pub mod scoring;
-
 pub mod machine;
 
 pub mod disks;
@@ -36,7 +32,5 @@ pub mod experiments;
 pub mod inject;
 
 pub mod work;
-
-pub mod logs;
 
 pub mod campaign;

@@ -7,6 +7,7 @@ pub mod cause;
 pub mod checklist;
 pub mod explain;
 pub mod facts;
+pub mod label;
 mod merge;
 pub mod peers;
 pub mod pictures;

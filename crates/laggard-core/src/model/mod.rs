@@ -4,5 +4,6 @@
 pub mod cluster;
 pub mod component;
 pub mod metric;
+pub mod random;
 pub mod schema;
 pub mod time;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::{Config, Order};
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 /// One cell, once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,8 +14,8 @@ use super::play::booted_us;
 use super::stat::{Ledger, Phase, now_ns};
 use super::target::Target;
 use crate::inject::{Node, quoted};
-use crate::logs::{self, Clock};
 use crate::machine::LabError;
+use laggard_logs::Clock;
 
 /// The logs of all nodes, as far as they have been taken.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Logbook {
         let error = taken.as_ref().err().map(ToString::to_string);
         let bytes = taken.unwrap_or_default();
         self.append(phase, &node.name, &source, &bytes)?;
-        let (first_ts, last_ts) = logs::period(&bytes, &self.clock);
+        let (first_ts, last_ts) = laggard_logs::period(&bytes, &self.clock);
         self.index.add(&Piece {
             phase,
             node: node.name.clone(),
@@ -150,7 +150,7 @@ impl Logbook {
             return Ok(());
         }
         self.append(phase, &node.name, "kmsg", new.as_bytes())?;
-        let (first_ts, last_ts) = logs::period(new.as_bytes(), &self.clock);
+        let (first_ts, last_ts) = laggard_logs::period(new.as_bytes(), &self.clock);
         // A ring in memory: it has neither a number nor places.
         self.index.add(&Piece {
             phase,
@@ -181,7 +181,7 @@ impl Logbook {
 fn clock() -> Clock {
     let booted = booted_us().and_then(|micros| i64::try_from(micros).ok()).map(Timestamp::from_micros);
     let micros = i64::try_from(now_ns() / 1000).unwrap_or_default();
-    Clock { year: logs::year(Timestamp::from_micros(micros)), booted }
+    Clock { year: laggard_logs::year(Timestamp::from_micros(micros)), booted }
 }
 
 fn kernel(node: &Node) -> String {

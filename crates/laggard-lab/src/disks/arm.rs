@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::model::DiskModel;
 use super::trouble::Trouble;
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 /// What is asked of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::faults::Fault;
 use crate::plan::file::LabFile;
 use crate::plan::host::HostPlan;
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 pub use play::play;
 

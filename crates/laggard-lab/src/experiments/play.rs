@@ -9,7 +9,7 @@ use super::crew::{self, Crew, Pauses};
 use super::{Experiment, Protocol, cluster};
 use crate::lab::Lab;
 use crate::machine::LabError;
-use crate::simulate::label::{self, Label};
+use laggard_core::diagnosis::label::{self, Label};
 
 /// Clients and recorders end by themselves this much after their time, if nobody sends them home.
 const MARGIN_SECONDS: u64 = 120;

@@ -13,8 +13,8 @@ use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
 use crate::playing::{self, Sum};
-use crate::simulate::random::Random;
 use crate::workloads::Workload;
+use laggard_core::model::random::Random;
 
 /// What shall be played.
 #[derive(Clone, Debug, PartialEq)]

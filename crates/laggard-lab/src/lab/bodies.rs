@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::disks::server::{self, Parts};
 use crate::machine::LabError;
 use crate::manifest::Manifest;
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 /// The first process of a lab: takes leave of those whose parents have ended, for ever.
 pub fn keep() -> ! {

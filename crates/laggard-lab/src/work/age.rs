@@ -7,7 +7,7 @@ use super::manifest::WrittenFile;
 use super::tally::Tally;
 use super::write::{Sizes, Sync, Writing, write_file};
 use crate::machine::LabError;
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 /// What happens to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

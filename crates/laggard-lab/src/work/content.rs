@@ -3,7 +3,7 @@
 
 use twox_hash::XxHash3_64;
 
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 /// Blocks are compared one by one.
 pub const BLOCK_BYTES: usize = 4096;

@@ -8,7 +8,7 @@ use super::content::{self, BLOCK_BYTES};
 use super::manifest::{WorkManifest, WrittenFile};
 use super::tally::Tally;
 use crate::machine::LabError;
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 /// How many bytes a file has: as many files in each decade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

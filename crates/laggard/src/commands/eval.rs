@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use laggard_core::model::time::Span;
-use laggard_lab::scoring::entrants::{Entrant, Look, laggard};
+use laggard_eval::scoring::entrants::{Entrant, Look, laggard};
 
 use crate::arguments::positive_span;
 use crate::choosing::{check_windows, thresholds};

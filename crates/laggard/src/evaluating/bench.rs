@@ -4,10 +4,10 @@ use laggard_core::model::cluster::Inventory;
 use laggard_core::model::component::Kind;
 use laggard_core::model::time::Span;
 use laggard_core::report::{Report, Suspect, Warning};
+use laggard_eval::scoring::entrants::Entrant;
+use laggard_eval::scoring::experiments::{Accused, Experiment, figures};
+use laggard_eval::scoring::truth::Truth;
 use laggard_lab::experiments::Protocol;
-use laggard_lab::scoring::entrants::Entrant;
-use laggard_lab::scoring::experiments::{Accused, Experiment, figures};
-use laggard_lab::scoring::truth::Truth;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use super::document::{BenchScore, Document};

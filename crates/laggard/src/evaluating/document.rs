@@ -2,11 +2,11 @@
 
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Warning;
-use laggard_lab::scoring::contest::Point;
-use laggard_lab::scoring::events::{KindFigures, Seen};
-use laggard_lab::scoring::experiments::BenchFigures;
-use laggard_lab::scoring::stream::StreamFigures;
-use laggard_lab::scoring::windows::WindowFigures;
+use laggard_eval::scoring::contest::Point;
+use laggard_eval::scoring::events::{KindFigures, Seen};
+use laggard_eval::scoring::experiments::BenchFigures;
+use laggard_eval::scoring::stream::StreamFigures;
+use laggard_eval::scoring::windows::WindowFigures;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -3,9 +3,9 @@
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
-use laggard_lab::scoring::contest::{Contest, Plan, Score};
-use laggard_lab::scoring::gauge::{Gauge, Measured};
-use laggard_lab::scoring::windows::Wrong;
+use laggard_eval::scoring::contest::{Contest, Plan, Score};
+use laggard_eval::scoring::gauge::{Gauge, Measured};
+use laggard_eval::scoring::windows::Wrong;
 
 use super::document::{Document, DriveScore, DriveSet, WrongWindow};
 use super::found::Labelled;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use laggard_core::anomalies::thresholds::Thresholds;
-use laggard_lab::scoring::labels::{self, Label};
+use laggard_eval::scoring::labels::{self, Label};
 use laggard_store::dataset::Dataset;
 use tempfile::TempDir;
 

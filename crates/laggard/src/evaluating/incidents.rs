@@ -7,11 +7,11 @@ use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Suspect;
 use laggard_core::windows::Window;
-use laggard_lab::scoring::covered::Covered;
-use laggard_lab::scoring::entrants::Entrant;
-use laggard_lab::scoring::events::{Seen, by_kind, events, seen, told};
-use laggard_lab::scoring::stream::{Alarms, per_1000_days};
-use laggard_lab::scoring::truth::Truth;
+use laggard_eval::scoring::covered::Covered;
+use laggard_eval::scoring::entrants::Entrant;
+use laggard_eval::scoring::events::{Seen, by_kind, events, seen, told};
+use laggard_eval::scoring::stream::{Alarms, per_1000_days};
+use laggard_eval::scoring::truth::Truth;
 
 use super::document::{Document, EventScore};
 use super::found::Labelled;

@@ -16,8 +16,8 @@ use laggard_core::anomalies::thresholds::Thresholds;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Warning;
 use laggard_core::suspects::feedback::Feedback;
-use laggard_lab::scoring::entrants::{Entrant, Look};
-use laggard_lab::scoring::truth::{Stranger, Truth};
+use laggard_eval::scoring::entrants::{Entrant, Look};
+use laggard_eval::scoring::truth::{Stranger, Truth};
 
 use crate::examining::Recording;
 use document::Document;

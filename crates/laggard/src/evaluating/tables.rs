@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use laggard_core::model::time::Span;
-use laggard_lab::scoring::experiments::{BenchFigures, Rates};
-use laggard_lab::scoring::stream::{Delay, Look};
+use laggard_eval::scoring::experiments::{BenchFigures, Rates};
+use laggard_eval::scoring::stream::{Delay, Look};
 
 use super::document::{BenchScore, Document, DriveScore, DriveSet, EventScore, WrongWindow};
 use crate::output;

@@ -11,10 +11,8 @@ use crate::campaign::cells::{CONTROL, Cell};
 use crate::campaign::play;
 use crate::campaign::result::CellResult;
 use crate::campaign::stat::Phase;
-use crate::logs::{
-    self, Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, Seen, Side, Sign,
-};
 use crate::machine::LabError;
+use laggard_logs::{Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, Seen, Side, Sign};
 
 /// What the logs of a run are worth.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -46,17 +44,17 @@ impl LogFindings {
         for cell in run.cells.iter().filter(|cell| cell.infra.is_none()) {
             read_cell(run, cell, &classifier, &mut seen);
         }
-        let mut signs = logs::signs(&seen, &[]);
+        let mut signs = laggard_logs::signs(&seen, &[]);
         for sign in &mut signs {
             sign.count.names = sign.count.names.iter().map(|name| names.node(name)).collect();
         }
-        let truths: BTreeMap<logs::Cell, logs::Truth> = run.cells.iter().map(truth).collect();
-        let scores = logs::scores(&truths, &signs);
-        let distances = logs::distances(&signs);
+        let truths: BTreeMap<laggard_logs::Cell, laggard_logs::Truth> = run.cells.iter().map(truth).collect();
+        let scores = laggard_logs::scores(&truths, &signs);
+        let distances = laggard_logs::distances(&signs);
         let is_of_fsck =
             |sign: &&Sign| sign.phases.get(Phase::Fsck.as_str()).is_some_and(|lines| lines.after > 0);
         let of_fsck: Vec<Sign> = signs.iter().filter(is_of_fsck).cloned().collect();
-        let fsck_scores = logs::scores(&truths, &of_fsck);
+        let fsck_scores = laggard_logs::scores(&truths, &of_fsck);
         signs.retain(|sign| sign.is_above);
         Ok(LogFindings { scores, fsck_scores, distances, signs })
     }
@@ -99,11 +97,11 @@ impl Names {
 
 fn year(run: &Run) -> i16 {
     let at = run.cells.iter().find_map(|cell| cell.injected_ns).unwrap_or_default();
-    logs::year(Timestamp::from_micros(i64::try_from(at / 1000).unwrap_or_default()))
+    laggard_logs::year(Timestamp::from_micros(i64::try_from(at / 1000).unwrap_or_default()))
 }
 
-fn place_cell(cell: &Cell) -> logs::Cell {
-    logs::Cell {
+fn place_cell(cell: &Cell) -> laggard_logs::Cell {
+    laggard_logs::Cell {
         system: String::new(),
         fault: cell.fault.clone().unwrap_or_else(|| CONTROL.into()),
         targets: cell.nodes.clone(),
@@ -111,8 +109,8 @@ fn place_cell(cell: &Cell) -> logs::Cell {
     }
 }
 
-fn truth(result: &CellResult) -> (logs::Cell, logs::Truth) {
-    let truth = logs::Truth { faulted: result.cell.hurt.clone(), injected: injected(result) };
+fn truth(result: &CellResult) -> (laggard_logs::Cell, laggard_logs::Truth) {
+    let truth = laggard_logs::Truth { faulted: result.cell.hurt.clone(), injected: injected(result) };
     (place_cell(&result.cell), truth)
 }
 

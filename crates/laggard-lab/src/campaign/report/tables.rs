@@ -3,7 +3,7 @@
 use super::rows::{Counted, Row};
 use super::{CellStages, Report};
 use crate::campaign::result::Verdict;
-use crate::logs::{self, Score};
+use laggard_logs::Score;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,7 +167,7 @@ fn fsck_logs(report: &Report) -> Table {
         let cells = report.cells.iter().filter(|cell| row.holds(&cell.cell) && cell.infra.is_none());
         let scored: Vec<(bool, &Score)> =
             cells.filter_map(|cell| Some((cell.is_intact(), report.logs.of_fsck(&cell.cell)?))).collect();
-        let told = |score: &Score| score.verdict != logs::Verdict::Silent;
+        let told = |score: &Score| score.verdict != laggard_logs::Verdict::Silent;
         let count = |is_it: &dyn Fn(bool, &Score) -> bool| {
             scored.iter().filter(|(is_intact, score)| is_it(*is_intact, score)).count()
         };
@@ -227,7 +227,7 @@ fn logs(report: &Report) -> Table {
 }
 
 fn distances(report: &Report) -> Table {
-    let row = |distance: &logs::Distance| {
+    let row = |distance: &laggard_logs::Distance| {
         let is_bad = distance.distance < 0.05;
         let text = if is_bad { "cannot be told apart".into() } else { format!("{:.2}", distance.distance) };
         vec![

@@ -7,7 +7,7 @@ use crate::inject::deed::{Choice, Part, Step};
 use crate::inject::node::Node;
 use crate::inject::running::quoted;
 use crate::machine::LabError;
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 /// How much rots.
 #[derive(Clone, Copy, Debug)]

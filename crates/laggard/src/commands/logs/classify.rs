@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use laggard_core::model::time::{Timestamp, parse_time};
-use laggard_lab::logs::{self, Cell, Clock, Distance, Parser, Rules, Score, Seen, Sign, Truth};
+use laggard_logs::{Cell, Clock, Distance, Parser, Rules, Score, Seen, Sign, Truth};
 use serde::Serialize;
 
 use super::reading::{self, Reader};
@@ -97,15 +97,15 @@ impl Classify {
         let mut reader = Reader::new(adapter, parser, clock, since, reading::nodes(&self.paths));
         let seen = reader.read(&self.paths)?;
         let ordinary = reader.read(&self.baseline)?;
-        let signs = logs::signs(&seen, &ordinary);
+        let signs = laggard_logs::signs(&seen, &ordinary);
         Ok(Report {
             schema: "laggard.logs/1",
             since,
             logs: seen.len(),
             bytes: seen.iter().map(|seen| seen.bytes).sum(),
             unreadable: reader.unreadable,
-            scores: logs::scores(&truths(&seen, since), &signs),
-            distances: logs::distances(&signs),
+            scores: laggard_logs::scores(&truths(&seen, since), &signs),
+            distances: laggard_logs::distances(&signs),
             signs,
         })
     }
@@ -129,7 +129,7 @@ fn truths(seen: &[Seen], since: Option<Timestamp>) -> BTreeMap<Cell, Truth> {
     }
     let truth = |cell: &Cell| {
         let nodes = nodes.get(cell.system.as_str());
-        let faulted = nodes.map_or_else(Vec::new, |nodes| logs::nodes_of(&cell.targets, nodes));
+        let faulted = nodes.map_or_else(Vec::new, |nodes| laggard_logs::nodes_of(&cell.targets, nodes));
         (cell.clone(), Truth { faulted, injected: since })
     };
     let cells: BTreeSet<&Cell> = seen.iter().map(|seen| &seen.place.cell).collect();

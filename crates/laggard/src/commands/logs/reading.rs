@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use laggard_core::model::time::Timestamp;
-use laggard_lab::logs::{self, Classifier, Clock, Parser, Place, Rules, Seen};
+use laggard_logs::{Classifier, Clock, Parser, Place, Rules, Seen};
 use laggard_sources::input::{self, Content};
 
 use crate::failure::tell;
@@ -61,7 +61,7 @@ impl Reader {
 
     /// One log; nothing for a file that is none. Fails only where the rules do.
     fn log(&mut self, name: &str, root: &str, content: Content<'_>) -> anyhow::Result<Option<Seen>> {
-        let Some(place) = logs::place(name, root) else { return Ok(None) };
+        let Some(place) = laggard_logs::place(name, root) else { return Ok(None) };
         let parser = self.parser.unwrap_or_else(|| Parser::of(content.start));
         let rules = match &self.adapter {
             Some(rules) => rules.clone(),
@@ -113,7 +113,7 @@ pub fn nodes(paths: &[PathBuf]) -> Vec<String> {
         let files = input::files(path).unwrap_or_default();
         files
             .into_iter()
-            .filter_map(|file| logs::place(&file.to_string_lossy(), &root(path)))
+            .filter_map(|file| laggard_logs::place(&file.to_string_lossy(), &root(path)))
             .collect::<Vec<_>>()
     };
     let is_name = |node: &String| node.bytes().any(|byte| byte.is_ascii_digit());

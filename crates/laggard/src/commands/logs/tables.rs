@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use comfy_table::Table;
-use laggard_lab::logs::{Cell, Class, Lines, Sign, Verdict, errno};
+use laggard_logs::{Cell, Class, Lines, Sign, Verdict, errno};
 
 use super::classify::{By, Report};
 use crate::output;

@@ -13,7 +13,7 @@ use crate::inject::deed::{Choice, Part};
 use crate::inject::node::Node;
 use crate::inject::running::quoted;
 use crate::machine::LabError;
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 use scripts::Scripts;
 
 /// Fewer could be the same bytes again, by chance.

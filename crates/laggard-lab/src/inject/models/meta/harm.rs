@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::simulate::random::Random;
+use laggard_core::model::random::Random;
 
 /// A file system that can be damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

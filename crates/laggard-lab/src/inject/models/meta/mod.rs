@@ -17,8 +17,8 @@ use crate::inject::deed::{Choice, Part};
 use crate::inject::node::Node;
 use crate::inject::running::quoted;
 use crate::machine::LabError;
-use crate::simulate::random::Random;
 use harm::{Format, Harm};
+use laggard_core::model::random::Random;
 use scripts::Scripts;
 
 /// A file or folder of a brick.
