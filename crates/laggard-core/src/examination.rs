@@ -1,5 +1,5 @@
-//! From tables to verdicts: all peer groups of a recording, watched by one method.
-//! In: [`Table`]s of every component, stretch after stretch. Out: [`Judgement`]s, group by group.
+//! From tables to scores: all peer groups of a recording, watched by one method.
+//! In: [`Table`]s of every component, stretch after stretch. Out: [`MetricScores`]s, group by group.
 //! Always: a group of fewer than three is not judged; a member without samples is judged as missing.
 
 use std::collections::{BTreeMap, HashMap};
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
-use crate::anomalies::Judgement;
 use crate::methods::{Detector, Method, Peers};
 use crate::model::cluster::Inventory;
 use crate::model::metric::Metric;
+use crate::scores::MetricScores;
 use crate::tables::Table;
 
 /// All peer groups of a recording, being watched.
@@ -24,7 +24,7 @@ pub struct Examined {
     /// The index of the group in the inventory.
     pub group: usize,
     /// A judgement for each metric, of the members in their order.
-    pub judgements: Vec<Judgement>,
+    pub judgements: Vec<MetricScores>,
 }
 
 struct Watched {
@@ -68,14 +68,14 @@ impl Examination {
     }
 
     /// Judges what comes next: a table for each metric, all on one grid.
-    pub fn judge(&mut self, tables: &[Table]) -> Vec<Examined> {
+    pub fn evaluate(&mut self, tables: &[Table]) -> Vec<Examined> {
         let tables: BTreeMap<&str, (&Table, Rows)> =
             tables.iter().map(|table| (table.metric.name, (table, rows(table)))).collect();
         let judge = |watched: &mut Watched| {
             let of_metric =
                 |metric: &&'static Metric| tables.get(metric.name).and_then(|(t, r)| watched.part(t, r));
             let parts: Vec<Table> = watched.metrics.iter().filter_map(of_metric).collect();
-            Examined { group: watched.group, judgements: watched.detector.judge(&parts) }
+            Examined { group: watched.group, judgements: watched.detector.evaluate(&parts) }
         };
         self.groups.iter_mut().collect::<Vec<_>>().into_par_iter().map(judge).collect()
     }

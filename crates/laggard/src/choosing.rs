@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use laggard_core::anomalies::thresholds::Thresholds;
-use laggard_core::distances::Measure;
 use laggard_core::methods::Method;
 use laggard_core::methods::laggard::{Laggard, Settings};
-use laggard_core::methods::production::Intrepid;
-use laggard_core::methods::published::{Paper, Published};
-use laggard_core::methods::testbench::Fast10;
+use laggard_core::methods::papers::distances::Measure;
+use laggard_core::methods::papers::production::Intrepid;
+use laggard_core::methods::papers::published::{Paper, Published};
+use laggard_core::methods::papers::testbench::Fast10;
+use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;

@@ -10,8 +10,8 @@ use laggard_core::diagnosis::pictures::{Scores, pictures};
 use laggard_core::examination::Examined;
 use laggard_core::methods::Method;
 use laggard_core::methods::laggard::ABSENCE;
-use laggard_core::methods::published::Paper;
-use laggard_core::methods::testbench::Fast10;
+use laggard_core::methods::papers::published::Paper;
+use laggard_core::methods::papers::testbench::Fast10;
 use laggard_core::model::cluster::{Inventory, PeerGroup};
 use laggard_core::model::component::Kind;
 use laggard_core::model::time::Timestamp;
@@ -62,7 +62,7 @@ pub fn diagnose(
     let mut detect_seconds = 0.0;
     recording.visit(&metrics, step, &mut |tables, done| {
         let detecting = Instant::now();
-        let examined = examination.judge(tables);
+        let examined = examination.evaluate(tables);
         tables.iter().for_each(|table| found.summary.take(table));
         found.take(&inventory, &examined);
         detect_seconds += detecting.elapsed().as_secs_f64();
@@ -103,7 +103,7 @@ impl Found<'_> {
         for examined in examined {
             let members = &inventory.groups[examined.group].members;
             for judgement in &examined.judgements {
-                let mut verdicts = judgement.windows.iter().flat_map(|judged| &judged.verdicts);
+                let mut verdicts = judgement.windows.iter().flat_map(|judged| &judged.scores);
                 if verdicts.any(|verdict| !verdict.score.is_nan()) {
                     self.judged.insert(examined.group);
                 }

@@ -206,7 +206,7 @@ impl Recording {
     ) -> anyhow::Result<()> {
         let (mut examination, metrics) = self.examination(method)?;
         let step = method.step(self.slowest);
-        self.visit(&metrics, step, &mut |tables, done| visit(examination.judge(tables), done))?;
+        self.visit(&metrics, step, &mut |tables, done| visit(examination.evaluate(tables), done))?;
         visit(examination.finish(), 1.0)
     }
 }

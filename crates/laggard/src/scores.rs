@@ -94,7 +94,7 @@ fn lines<'a>(inventory: &'a Inventory, examined: &'a Examined) -> impl Iterator<
     let group = &inventory.groups[examined.group];
     examined.judgements.iter().flat_map(move |judgement| {
         judgement.windows.iter().flat_map(move |judged| {
-            group.members.iter().zip(&judged.verdicts).map(move |(&member, verdict)| Line {
+            group.members.iter().zip(&judged.scores).map(move |(&member, verdict)| Line {
                 start: judged.window.start.micros(),
                 seconds: judged.window.length.seconds(),
                 component: &inventory.components[member].name,

@@ -2,17 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use laggard_core::anomalies::Judgement;
-use laggard_core::anomalies::thresholds::GroupThresholds;
-use laggard_core::distances::Measure;
-use laggard_core::methods::production::Production;
-use laggard_core::methods::testbench::Testbench;
-use laggard_core::methods::trainer::{TooLittle, Trainer};
+use laggard_core::methods::papers::distances::Measure;
+use laggard_core::methods::papers::production::Production;
+use laggard_core::methods::papers::testbench::Testbench;
+use laggard_core::methods::papers::thresholds::GroupThresholds;
+use laggard_core::methods::papers::training::{TooLittle, Trainer};
 use laggard_core::methods::{Detector, Method, Peers};
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::trained::Superimposed;
+use laggard_core::scores::MetricScores;
 use laggard_core::tables::Table;
 use laggard_core::tables::envelope::Envelope;
 
@@ -142,7 +142,7 @@ impl Seat {
 }
 
 impl Detector for Seat {
-    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement> {
+    fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
         tables.iter().for_each(|table| self.show(table));
         if let Some(trainer) = &mut self.trainer {
             trainer.take(tables);
@@ -150,7 +150,7 @@ impl Detector for Seat {
         Vec::new()
     }
 
-    fn finish(&mut self) -> Vec<Judgement> {
+    fn finish(&mut self) -> Vec<MetricScores> {
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
         for lesson in self.trainer.take().into_iter().flat_map(Trainer::finish) {
             match lesson {

@@ -1,7 +1,7 @@
 //! How the time grows with the number of components.
 
-use laggard_core::methods::comparison::ComparisonWatch;
-use laggard_core::methods::production::Production;
+use laggard_core::methods::papers::comparison::ComparisonWatch;
+use laggard_core::methods::papers::production::Production;
 use laggard_core::tables::Table;
 
 use crate::day;
@@ -23,8 +23,8 @@ fn watch(members: usize, threshold: Option<f64>) -> ComparisonWatch {
 
 /// A table that begins where none is expected is judged from the beginning: a watch can do the same work again.
 fn detect(watch: &mut ComparisonWatch, table: &Table) -> usize {
-    let judged = watch.judge(table).windows;
-    judged.iter().flat_map(|window| &window.verdicts).filter(|verdict| verdict.is_anomalous).count()
+    let judged = watch.evaluate(table).windows;
+    judged.iter().flat_map(|window| &window.scores).filter(|verdict| verdict.is_anomalous).count()
 }
 
 /// Seconds for one of the groups, and the anomalies in it.

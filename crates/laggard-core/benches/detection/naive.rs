@@ -1,11 +1,11 @@
 //! All pairs, by cumulative histograms, one thread, nothing clever.
 
-use laggard_core::distances::bins::{BinRule, MOST_BINS};
-use laggard_core::distances::{is_judgeable, naive};
+use laggard_core::methods::papers::distances::bins::{BinRule, MOST_BINS};
+use laggard_core::methods::papers::distances::{is_judgeable, naive};
+use laggard_core::methods::papers::windows::Sliding;
+use laggard_core::methods::papers::windows::rolling::Rolling;
+use laggard_core::methods::papers::windows::smoothing::Smoothing;
 use laggard_core::tables::Table;
-use laggard_core::windows::Sliding;
-use laggard_core::windows::rolling::Rolling;
-use laggard_core::windows::smoothing::Smoothing;
 
 /// How many verdicts are anomalous at that threshold.
 pub fn flags(table: &Table, threshold: u32) -> usize {

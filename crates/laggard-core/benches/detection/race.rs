@@ -1,6 +1,6 @@
 //! One group, one day, one thread: the method against all pairs.
 
-use laggard_core::methods::production::Production;
+use laggard_core::methods::papers::production::Production;
 use laggard_core::tables::Table;
 
 use crate::day::{self, MEMBERS};
@@ -17,8 +17,8 @@ fn detect(table: &Table) -> usize {
     let members = table.components.len();
     let mut watch =
         Production::default().comparison.watch(members, Some(vec![f64::from(THRESHOLD); members]));
-    let judged = watch.judge(table).windows;
-    judged.iter().flat_map(|window| &window.verdicts).filter(|verdict| verdict.is_anomalous).count()
+    let judged = watch.evaluate(table).windows;
+    judged.iter().flat_map(|window| &window.scores).filter(|verdict| verdict.is_anomalous).count()
 }
 
 /// The processor's time, so that what else the machine does counts less. The rivals use theirs.

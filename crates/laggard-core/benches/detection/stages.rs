@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use laggard_core::distances::bins::{BinRule, MOST_BINS};
-use laggard_core::distances::cdf::CdfDistances;
-use laggard_core::distances::{Distances, is_judgeable};
-use laggard_core::methods::production::Production;
+use laggard_core::methods::papers::distances::bins::{BinRule, MOST_BINS};
+use laggard_core::methods::papers::distances::cdf::CdfDistances;
+use laggard_core::methods::papers::distances::{Distances, is_judgeable};
+use laggard_core::methods::papers::production::Production;
+use laggard_core::methods::papers::windows::rolling::Rolling;
 use laggard_core::tables::Table;
-use laggard_core::windows::rolling::Rolling;
 use laggard_kernels::quartiles::Overview;
 use laggard_kernels::rows::Rows;
 

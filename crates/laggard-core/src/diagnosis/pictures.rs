@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::Known;
 use super::peers::Place;
-use crate::anomalies::{JudgedWindow, Judgement};
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
 use crate::model::time::{Span, Timestamp};
 use crate::report::{Comparison, Evidence, HeatMap, Mark, Named, Node, PICTURED, Pictures, Suspect};
+use crate::scores::{MetricScores, ScoredWindow};
 use crate::suspects::blame::Incident;
 
 /// Pictures of a suspect.
@@ -47,12 +47,12 @@ impl Scores {
     }
 
     /// Takes what a method says of a metric of some components.
-    pub fn take(&mut self, members: &[usize], judgement: &Judgement) {
-        let is_counted = |judged: &&JudgedWindow| self.beat.is_none_or(|beat| beat == judged.window.length);
+    pub fn take(&mut self, members: &[usize], judgement: &MetricScores) {
+        let is_counted = |judged: &&ScoredWindow| self.beat.is_none_or(|beat| beat == judged.window.length);
         for judged in judgement.windows.iter().filter(is_counted) {
             let offset = (judged.window.end() - self.start).micros() - 1;
             let column = (offset.max(0) / self.column.micros()) as usize;
-            for (&component, verdict) in members.iter().zip(&judged.verdicts) {
+            for (&component, verdict) in members.iter().zip(&judged.scores) {
                 let multiple = verdict.score / verdict.threshold.max(f32::MIN_POSITIVE);
                 let key = (component, judgement.metric.name);
                 let is_far = multiple.is_nan() || multiple <= self.near;

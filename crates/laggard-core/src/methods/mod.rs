@@ -1,24 +1,16 @@
 //! The methods: ways to find the component that behaves unlike its peers.
-//! In: [`Table`]s of a peer group, stretch after stretch. Out: [`Judgement`]s. Always: names, the order of the
+//! In: [`Table`]s of a peer group, stretch after stretch. Out: [`MetricScores`]s. Always: names, the order of the
 //! components and the unit of a metric change no verdict.
 
 pub mod laggard;
-
-pub mod comparison;
-pub mod congestion;
-mod group_watch;
-pub mod production;
-pub mod published;
-pub mod testbench;
-pub mod trainer;
+pub mod papers;
 
 use std::sync::Arc;
 
-use crate::anomalies::Judgement;
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
-use crate::model::schema::Schema;
 use crate::model::time::Span;
+use crate::scores::MetricScores;
 use crate::tables::Table;
 
 /// A way to find the odd one out.
@@ -65,10 +57,10 @@ pub struct Peers {
 pub trait Detector: Send {
     /// Judges what comes next: one table for each metric, all on one grid, with a row for each member (NaN
     /// where it has no samples). A grid may begin later than the last one ended: a gap of the whole group.
-    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement>;
+    fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores>;
 
     /// Judges what is left in windows that did not come to their end.
-    fn finish(&mut self) -> Vec<Judgement> {
+    fn finish(&mut self) -> Vec<MetricScores> {
         Vec::new()
     }
 }
@@ -78,10 +70,4 @@ fn coarser(wanted: Span, recorded: Span) -> Span {
     let recorded = recorded.micros().max(1);
     let multiple = wanted.micros().saturating_add(recorded - 1) / recorded;
     Span::from_micros(recorded.saturating_mul(multiple.max(1)))
-}
-
-/// Those of the metrics that components of a kind have.
-fn of_kind(metrics: &[&'static Metric], kind: &Kind) -> Vec<&'static Metric> {
-    let has = |metric: &&&Metric| Schema::named(metric.table).is_some_and(|schema| schema.kind == *kind);
-    metrics.iter().filter(has).copied().collect()
 }

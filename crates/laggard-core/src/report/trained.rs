@@ -1,7 +1,7 @@
 //! What training gave, to be looked at before it is relied on.
 
 use super::Warning;
-use crate::anomalies::thresholds::{GroupThresholds, Origin};
+use crate::methods::papers::thresholds::{GroupThresholds, Origin};
 use crate::model::metric::Metric;
 use crate::tables::envelope::Envelope;
 

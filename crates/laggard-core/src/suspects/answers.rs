@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::episodes::Episode;
 use super::feedback::Feedback;
-use crate::anomalies::{Judgement, Verdict};
 use crate::model::cluster::Inventory;
 use crate::model::time::{Span, Timestamp};
+use crate::scores::{MemberScore, MetricScores};
 
 /// What operators have answered to findings.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl<'a> Answers<'a> {
 
     /// A judgement as it counts after repairs: of a repaired component only the windows that begin later. Those that
     /// reach back to before the repair would tell the old trouble once more.
-    pub fn counted<'j>(&mut self, members: &[usize], judgement: &'j Judgement) -> Cow<'j, Judgement> {
+    pub fn counted<'j>(&mut self, members: &[usize], judgement: &'j MetricScores) -> Cow<'j, MetricScores> {
         if self.repairs.is_empty() {
             return Cow::Borrowed(judgement);
         }
@@ -59,7 +59,7 @@ impl<'a> Answers<'a> {
         let mut judgement = judgement.clone();
         for judged in &mut judgement.windows {
             for (place, component, repair) in &repaired {
-                let Some(verdict) = judged.verdicts.get_mut(*place) else { continue };
+                let Some(verdict) = judged.scores.get_mut(*place) else { continue };
                 let is_before = judged.window.start < *repair;
                 if is_before && verdict.is_faulty {
                     self.over.insert(*component);
@@ -109,22 +109,22 @@ impl<'a> Answers<'a> {
 }
 
 /// Later windows may still be called faulty for those before: after a repair only for what they show themselves.
-fn after_repair(verdict: Verdict, is_before: bool) -> Verdict {
+fn after_repair(verdict: MemberScore, is_before: bool) -> MemberScore {
     let is_anomalous = verdict.is_anomalous && !is_before;
-    Verdict { is_anomalous, is_faulty: verdict.is_faulty && is_anomalous, ..verdict }
+    MemberScore { is_anomalous, is_faulty: verdict.is_faulty && is_anomalous, ..verdict }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anomalies::JudgedWindow;
     use crate::methods::laggard::{ACTIVITY, IDLENESS};
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::component::Kind;
     use crate::model::metric::Metric;
+    use crate::scores::ScoredWindow;
+    use crate::scores::Window;
     use crate::suspects::episodes::Tracker;
     use crate::suspects::feedback::{Event, Word};
-    use crate::windows::Window;
 
     fn at(minute: i64) -> Timestamp {
         Timestamp::from_seconds(60 * minute)
@@ -144,17 +144,17 @@ mod tests {
     }
 
     /// Windows of ten minutes; in those before `last` both components are faulty, in the next one still called so.
-    fn judgement(last: i64, windows: i64) -> Judgement {
+    fn judgement(last: i64, windows: i64) -> MetricScores {
         let judged = |number: i64| {
             let (is_anomalous, is_faulty) = (number < last, number <= last);
-            let verdict = Verdict { score: 3.0, threshold: 1.0, is_anomalous, is_faulty };
+            let verdict = MemberScore { score: 3.0, threshold: 1.0, is_anomalous, is_faulty };
             let window = Window { start: at(10 * number), length: Span::from_seconds(600) };
-            JudgedWindow { window, verdicts: vec![verdict; 2] }
+            ScoredWindow { window, scores: vec![verdict; 2] }
         };
-        Judgement { metric: Metric::named("await").unwrap(), windows: (0..windows).map(judged).collect() }
+        MetricScores { metric: Metric::named("await").unwrap(), windows: (0..windows).map(judged).collect() }
     }
 
-    fn told(feedback: &Feedback, judgement: &Judgement) -> Vec<(usize, i64, f64)> {
+    fn told(feedback: &Feedback, judgement: &MetricScores) -> Vec<(usize, i64, f64)> {
         let inventory = inventory();
         let mut answers = Answers::new(&inventory, feedback);
         let mut tracker = Tracker::new(None);
@@ -202,7 +202,7 @@ mod tests {
         let inventory = Inventory::new(&file, &["a", "b"].map(recorded));
         let told = |metric: &'static Metric, feedback: &Feedback| {
             let mut answers = Answers::new(&inventory, feedback);
-            let judgement = Judgement { metric, ..judgement(6, 6) };
+            let judgement = MetricScores { metric, ..judgement(6, 6) };
             let mut tracker = Tracker::new(None);
             tracker.take(0, &[0, 1], &answers.counted(&[0, 1], &judgement));
             let told = answers.told(tracker.episodes());

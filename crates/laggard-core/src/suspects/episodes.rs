@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::anomalies::Judgement;
 use crate::model::metric::Metric;
 use crate::model::time::{Span, Timestamp};
-use crate::windows::Window;
+use crate::scores::MetricScores;
+use crate::scores::Window;
 
 /// A time in which one metric of a component was unlike its peers'.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,13 +78,13 @@ impl Tracker {
     }
 
     /// Takes what a method says of a group: its number, its members, and one metric's windows.
-    pub fn take(&mut self, group: usize, members: &[usize], judgement: &Judgement) {
+    pub fn take(&mut self, group: usize, members: &[usize], judgement: &MetricScores) {
         for judged in &judgement.windows {
             let is_counted = self.beat.is_none_or(|beat| beat == judged.window.length);
             if is_counted {
                 self.looked.entry((group, judgement.metric.name)).or_default().take(judged.window);
             }
-            for (&component, verdict) in members.iter().zip(&judged.verdicts) {
+            for (&component, verdict) in members.iter().zip(&judged.scores) {
                 let key = (component, group, judgement.metric.name);
                 // Called faulty though calm is the filter's memory of windows before: nothing new.
                 if !verdict.is_anomalous {
@@ -308,20 +308,20 @@ fn joined(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anomalies::{JudgedWindow, Verdict};
+    use crate::scores::{MemberScore, ScoredWindow};
 
     const MINUTE: Span = Span::from_seconds(60);
 
-    fn judged(start_minute: i64, minutes: i64, score: f32, is_faulty: bool) -> JudgedWindow {
+    fn judged(start_minute: i64, minutes: i64, score: f32, is_faulty: bool) -> ScoredWindow {
         let window = Window { start: Timestamp::from_seconds(60 * start_minute), length: MINUTE * minutes };
-        let verdict = Verdict { score, threshold: 1.5, is_anomalous: score > 1.5, is_faulty };
-        JudgedWindow { window, verdicts: vec![verdict] }
+        let verdict = MemberScore { score, threshold: 1.5, is_anomalous: score > 1.5, is_faulty };
+        ScoredWindow { window, scores: vec![verdict] }
     }
 
-    fn episodes(windows: Vec<JudgedWindow>) -> Vec<(i64, i64, f64)> {
+    fn episodes(windows: Vec<ScoredWindow>) -> Vec<(i64, i64, f64)> {
         let mut tracker = Tracker::new(Some(MINUTE * 5));
         let metric = Metric::named("await").unwrap();
-        tracker.take(0, &[7], &Judgement { metric, windows });
+        tracker.take(0, &[7], &MetricScores { metric, windows });
         let minute = |t: Timestamp| t.micros() / 60_000_000;
         tracker.episodes().iter().map(|e| (minute(e.begin), minute(e.end), e.persistence)).collect()
     }
@@ -333,14 +333,14 @@ mod tests {
 
     #[test]
     fn an_hour_that_is_called_faulty_begins_where_its_minutes_do() {
-        let mut windows: Vec<JudgedWindow> =
+        let mut windows: Vec<ScoredWindow> =
             (0..12).map(|n| judged(n * 5, 5, if n < 8 { 0.1 } else { 3.0 }, false)).collect();
         windows.push(judged(0, 60, 1.8, true));
         assert_eq!(episodes(windows), [(40, 60, 4.0)]);
     }
 
     /// An hour of which the minutes say the same.
-    fn hour(number: i64, score: f32) -> Vec<JudgedWindow> {
+    fn hour(number: i64, score: f32) -> Vec<ScoredWindow> {
         let minutes = (0..12).map(|n| judged(60 * number + 5 * n, 5, score, false));
         minutes.chain([judged(60 * number, 60, score, score > 1.5)]).collect()
     }
@@ -349,7 +349,7 @@ mod tests {
     fn a_stray_window_counts_for_its_share_of_the_time() {
         let mean = |windows| {
             let mut tracker = Tracker::new(Some(MINUTE * 5));
-            tracker.take(0, &[7], &Judgement { metric: Metric::named("await").unwrap(), windows });
+            tracker.take(0, &[7], &MetricScores { metric: Metric::named("await").unwrap(), windows });
             tracker.mean(7, "await", Timestamp::from_seconds(0), Timestamp::from_seconds(3600))
         };
         let stray = (0..12).map(|n| judged(n * 5, 5, if n == 4 { 6.0 } else { 0.1 }, false)).collect();
@@ -364,7 +364,7 @@ mod tests {
         let echoing = |(n, score): (usize, &f32)| judged(n as i64 * 5, 10, *score, (3..8).contains(&n));
         let windows = scores.iter().enumerate().map(echoing).collect();
         let mut tracker = Tracker::new(None);
-        tracker.take(0, &[7], &Judgement { metric: Metric::named("await").unwrap(), windows });
+        tracker.take(0, &[7], &MetricScores { metric: Metric::named("await").unwrap(), windows });
         let episode = &tracker.episodes()[0];
         let at = |minute: i64| Timestamp::from_seconds(60 * minute);
         assert_eq!((episode.begin, episode.end), (at(5), at(35)));

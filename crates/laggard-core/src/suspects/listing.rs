@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::feedback::Feedback;
 use super::ranked::{HourList, HourLists, Ranking};
-use crate::anomalies::{JudgedWindow, Judgement};
 use crate::examination::Examined;
 use crate::model::cluster::{Inventory, PeerGroup};
 use crate::model::time::{Span, Timestamp};
+use crate::scores::{MetricScores, ScoredWindow};
 
 /// Follows all groups of a recording.
 #[derive(Debug)]
@@ -110,8 +110,8 @@ impl<'a> Listing<'a> {
 }
 
 /// The windows of all metrics, in the order of their ends: anomalous in one is anomalous.
-fn together(judgements: &[Judgement], beat: Option<Span>) -> Vec<JudgedWindow> {
-    let mut windows: BTreeMap<(Timestamp, Timestamp), JudgedWindow> = BTreeMap::new();
+fn together(judgements: &[MetricScores], beat: Option<Span>) -> Vec<ScoredWindow> {
+    let mut windows: BTreeMap<(Timestamp, Timestamp), ScoredWindow> = BTreeMap::new();
     let judged = judgements.iter().flat_map(|judgement| &judgement.windows);
     for judged in judged.filter(|judged| beat.is_none_or(|beat| beat == judged.window.length)) {
         let key = (judged.window.end(), judged.window.start);
@@ -120,8 +120,8 @@ fn together(judgements: &[Judgement], beat: Option<Span>) -> Vec<JudgedWindow> {
     windows.into_values().collect()
 }
 
-fn join(known: &mut JudgedWindow, other: &JudgedWindow) {
-    for (verdict, other) in known.verdicts.iter_mut().zip(&other.verdicts) {
+fn join(known: &mut ScoredWindow, other: &ScoredWindow) {
+    for (verdict, other) in known.scores.iter_mut().zip(&other.scores) {
         verdict.is_anomalous |= other.is_anomalous;
     }
 }
@@ -129,12 +129,12 @@ fn join(known: &mut JudgedWindow, other: &JudgedWindow) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anomalies::Verdict;
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::component::Kind;
     use crate::model::metric::Metric;
+    use crate::scores::MemberScore;
+    use crate::scores::Window;
     use crate::suspects::feedback::{Event, Word};
-    use crate::windows::Window;
 
     fn at(minute: i64) -> Timestamp {
         "2011-04-17".parse::<Timestamp>().unwrap() + Span::from_seconds(60 * minute)
@@ -147,13 +147,14 @@ mod tests {
     }
 
     /// Windows of 15 minutes, ending every 7.5; who is anomalous in which.
-    fn judgement(metric: &str, first: i64, count: i64, who: [bool; 3]) -> Judgement {
-        let verdict = |is_anomalous| Verdict { score: 1.0, threshold: 0.5, is_anomalous, is_faulty: false };
+    fn judgement(metric: &str, first: i64, count: i64, who: [bool; 3]) -> MetricScores {
+        let verdict =
+            |is_anomalous| MemberScore { score: 1.0, threshold: 0.5, is_anomalous, is_faulty: false };
         let length = Span::from_seconds(900);
         let window = |n: i64| Window { start: at(0) + Span::from_seconds(450 * (n + 1)) - length, length };
-        let judged = |n| JudgedWindow { window: window(n), verdicts: who.map(verdict).to_vec() };
+        let judged = |n| ScoredWindow { window: window(n), scores: who.map(verdict).to_vec() };
         let windows = (first..first + count).map(judged).collect();
-        Judgement { metric: Metric::named(metric).unwrap(), windows }
+        MetricScores { metric: Metric::named(metric).unwrap(), windows }
     }
 
     fn lists(feedback: &Feedback, top: usize) -> String {

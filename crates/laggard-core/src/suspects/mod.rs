@@ -1,5 +1,5 @@
 //! From anomalies to those who are to blame.
-//! In: [`crate::anomalies::Judgement`]s. Out: lists of suspects. Always: the order of the components changes no list.
+//! In: [`crate::scores::MetricScores`]s. Out: lists of suspects. Always: the order of the components changes no list.
 
 pub mod blame;
 pub mod episodes;

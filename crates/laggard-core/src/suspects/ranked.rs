@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::persistence::Persistence;
-use crate::anomalies::JudgedWindow;
 use crate::model::component::natural_order;
 use crate::model::time::{Span, Timestamp};
+use crate::scores::ScoredWindow;
 
 /// So many are listed each hour (Intrepid paper, 5.1).
 pub const LISTED: usize = 100;
@@ -60,7 +60,7 @@ impl Ranking {
     }
 
     /// Takes windows of a group, in the order of their ends. Groups may come one after the other.
-    pub fn take(&mut self, group: usize, windows: &[JudgedWindow]) {
+    pub fn take(&mut self, group: usize, windows: &[ScoredWindow]) {
         let Some((_, persistence)) = self.groups.get_mut(group) else { return };
         let mut ends = windows.iter().map(|judged| hour_of(judged.window.end())).peekable();
         let mut finished = Vec::new();
@@ -150,19 +150,19 @@ fn date_and_hour(hour: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anomalies::Verdict;
-    use crate::windows::Window;
+    use crate::scores::MemberScore;
+    use crate::scores::Window;
 
-    fn window(end: Timestamp, anomalous: &[bool]) -> JudgedWindow {
+    fn window(end: Timestamp, anomalous: &[bool]) -> ScoredWindow {
         let length = Span::from_seconds(900);
         let verdict =
-            |&is_anomalous: &bool| Verdict { score: 1.0, threshold: 0.5, is_anomalous, is_faulty: false };
+            |&is_anomalous: &bool| MemberScore { score: 1.0, threshold: 0.5, is_anomalous, is_faulty: false };
         let verdicts = anomalous.iter().map(verdict).collect();
-        JudgedWindow { window: Window { start: end - length, length }, verdicts }
+        ScoredWindow { window: Window { start: end - length, length }, scores: verdicts }
     }
 
     /// Windows every 7.5 minutes from midnight on; who is anomalous in which.
-    fn windows(first: usize, count: usize, who: impl Fn(usize) -> Vec<bool>) -> Vec<JudgedWindow> {
+    fn windows(first: usize, count: usize, who: impl Fn(usize) -> Vec<bool>) -> Vec<ScoredWindow> {
         let midnight: Timestamp = "2011-04-17".parse().unwrap();
         let end = |number: usize| midnight + Span::from_seconds(450 * (number as i64 + 1));
         (first..first + count).map(|number| window(end(number), &who(number))).collect()

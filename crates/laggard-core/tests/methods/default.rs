@@ -1,11 +1,11 @@
 //! The default method.
 
-use laggard_core::anomalies::{JudgedWindow, Judgement};
 use laggard_core::methods::Method;
 use laggard_core::methods::laggard::{Laggard, Settings};
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::scores::{MetricScores, ScoredWindow};
 use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn slower(rows: &mut Samples, member: usize, from: usize, to: usize, factor: f64
 /// The first sample after which somebody is called faulty, by a live system that does not know what will come.
 fn seconds_to_name(rows: &Samples, member: usize) -> Option<i64> {
     let windows = judge(&Laggard::default(), "await", rows);
-    let ends = windows.iter().filter(|judged| judged.verdicts[member].is_faulty);
+    let ends = windows.iter().filter(|judged| judged.scores[member].is_faulty);
     ends.map(|judged| judged.window.end().micros() / 1_000_000).min()
 }
 
@@ -161,7 +161,7 @@ fn however_rare_samples_are_the_slow_one_is_named_and_its_beats_are_counted() {
         let method =
             Laggard { settings: Settings { span: Some(span), ..Settings::default() }, only: Vec::new() };
         let mut detector = method.watch(&peers(10, Kind::ATTACHMENT));
-        let mut judged = windows(detector.judge(&[rare(step, span)]));
+        let mut judged = windows(detector.evaluate(&[rare(step, span)]));
         judged.extend(windows(detector.finish()));
         assert_eq!(faulty(&judged), [6], "every {seconds} s");
         let beat = method.beat(step).unwrap();
@@ -247,11 +247,11 @@ fn rough() -> impl Strategy<Value = Samples> {
 }
 
 /// Whether two sets of windows say the same, but for the last digits that the order of additions decides.
-fn alike(one: &[JudgedWindow], other: &[JudgedWindow]) -> Result<(), TestCaseError> {
+fn alike(one: &[ScoredWindow], other: &[ScoredWindow]) -> Result<(), TestCaseError> {
     prop_assert_eq!(one.len(), other.len());
     for (one, other) in one.iter().zip(other) {
         prop_assert_eq!(one.window, other.window);
-        for (a, b) in one.verdicts.iter().zip(&other.verdicts) {
+        for (a, b) in one.scores.iter().zip(&other.scores) {
             prop_assert_eq!((a.is_anomalous, a.is_faulty), (b.is_anomalous, b.is_faulty));
             let is_close = (a.score - b.score).abs() <= 1e-4 * (1.0 + a.score.abs());
             prop_assert!(is_close || a.score.is_nan() && b.score.is_nan(), "{} {}", a.score, b.score);
@@ -264,7 +264,7 @@ fn both<'a>(rows: &'a Samples, loads: &'a Samples) -> [(&'static str, &'a Sample
     [("await", rows), ("throughput", loads)]
 }
 
-fn windows(judgements: Vec<Judgement>) -> Vec<JudgedWindow> {
+fn windows(judgements: Vec<MetricScores>) -> Vec<ScoredWindow> {
     judgements.into_iter().flat_map(|judgement| judgement.windows).collect()
 }
 
@@ -276,7 +276,7 @@ fn network(rows: &Samples, kind: &Kind) -> Vec<(&'static str, Samples)> {
     names.iter().map(|metric| (metric.name, times(if metric.weight.is_some() { 0.1 } else { 1e6 }))).collect()
 }
 
-fn judge_network(rows: &Samples, kind: &Kind, cuts: &[usize]) -> Vec<JudgedWindow> {
+fn judge_network(rows: &Samples, kind: &Kind, cuts: &[usize]) -> Vec<ScoredWindow> {
     let metrics = network(rows, kind);
     let metrics: Vec<(&str, &Samples)> = metrics.iter().map(|(name, rows)| (*name, rows)).collect();
     let mut judgements = judge_kind(&method(150), kind, &metrics, cuts);
@@ -302,7 +302,7 @@ proptest! {
         let straight = judge_network(&rows, &kind, &[]);
         prop_assert!(!straight.is_empty());
         let mut back = judge_network(&turned, &kind, &[]);
-        back.iter_mut().for_each(|judged| judged.verdicts.rotate_right(turn));
+        back.iter_mut().for_each(|judged| judged.scores.rotate_right(turn));
         alike(&straight, &back)?;
         prop_assert_eq!(format!("{straight:?}"), format!("{:?}", judge_network(&rows, &kind, &cuts)));
     }
@@ -318,7 +318,7 @@ proptest! {
         let method = method(150);
         let straight = windows(judge_all(&method, &both(&rows, &loads(&rows)), &[]));
         let mut back = windows(judge_all(&method, &both(&turned, &loads(&turned)), &[]));
-        back.iter_mut().for_each(|judged| judged.verdicts.rotate_right(turn));
+        back.iter_mut().for_each(|judged| judged.scores.rotate_right(turn));
         alike(&straight, &back)?;
     }
 
@@ -334,7 +334,7 @@ proptest! {
         rows in rough(), cuts in proptest::collection::vec(1usize..149, 0..5),
     ) {
         let method = method(150);
-        let by_metric = |mut judgements: Vec<Judgement>| {
+        let by_metric = |mut judgements: Vec<MetricScores>| {
             judgements.sort_by_key(|judgement| judgement.metric.name);
             windows(judgements)
         };

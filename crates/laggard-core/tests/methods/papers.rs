@@ -1,16 +1,16 @@
 //! The methods of the two papers.
 
-use laggard_core::anomalies::JudgedWindow;
-use laggard_core::anomalies::thresholds::{Origin, Thresholds};
-use laggard_core::distances::bins::{BinRule, MOST_BINS};
-use laggard_core::distances::{Measure, is_judgeable, naive};
 use laggard_core::methods::Method;
-use laggard_core::methods::production::Production;
-use laggard_core::methods::testbench::Testbench;
-use laggard_core::methods::trainer::{TooLittle, Trainer};
+use laggard_core::methods::papers::distances::bins::{BinRule, MOST_BINS};
+use laggard_core::methods::papers::distances::{Measure, is_judgeable, naive};
+use laggard_core::methods::papers::production::Production;
+use laggard_core::methods::papers::testbench::Testbench;
+use laggard_core::methods::papers::thresholds::{Origin, Thresholds};
+use laggard_core::methods::papers::training::{TooLittle, Trainer};
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::scores::ScoredWindow;
 use laggard_kernels::rows::Rows;
 use laggard_kernels::twin;
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ fn a_member_that_is_gone_is_faulty() {
     let windows = judge(&trained(&healthy(8, 1000, 5), Measure::Cdf), "await", &gone);
     assert_eq!(faulty(&windows), [1]);
     let recovered = windows.last().unwrap();
-    assert!(!recovered.verdicts[1].is_faulty);
+    assert!(!recovered.scores[1].is_faulty);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn where_most_are_silent_nobody_is_judged() {
     silent[..3].iter_mut().for_each(|row| row.fill(f64::NAN));
     let windows = judge(&Production::default(), "await", &silent);
     assert!(!windows.is_empty());
-    let all = windows.iter().flat_map(|judged| &judged.verdicts);
+    let all = windows.iter().flat_map(|judged| &judged.scores);
     assert!(all.clone().all(|verdict| verdict.score.is_nan() && !verdict.is_anomalous));
 }
 
@@ -103,10 +103,10 @@ fn a_fault_takes_three_of_five_windows() {
     let mut brief = calm.clone();
     brief[3][500..520].iter_mut().for_each(|value| *value *= 50.0);
     let windows = judge(&trained(&calm, Measure::Cdf), "await", &brief);
-    let anomalous = windows.iter().filter(|judged| judged.verdicts[3].is_anomalous).count();
+    let anomalous = windows.iter().filter(|judged| judged.scores[3].is_anomalous).count();
     assert!((1..=3).contains(&anomalous), "{anomalous}");
-    let first_faulty = windows.iter().position(|judged| judged.verdicts[3].is_faulty);
-    assert!(first_faulty.is_none_or(|first| windows[first - 2].verdicts[3].is_anomalous));
+    let first_faulty = windows.iter().position(|judged| judged.scores[3].is_faulty);
+    assert!(first_faulty.is_none_or(|first| windows[first - 2].scores[3].is_anomalous));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn exact_scores_change_no_verdict() {
     rows[7].iter_mut().for_each(|value| *value *= 1.5);
     let close = judge(&Production::default(), "await", &rows);
     let exact = judge(&Production::default().with_exact_scores(), "await", &rows);
-    for (close, exact) in close.iter().zip(&exact).flat_map(|(c, e)| c.verdicts.iter().zip(&e.verdicts)) {
+    for (close, exact) in close.iter().zip(&exact).flat_map(|(c, e)| c.scores.iter().zip(&e.scores)) {
         assert_eq!((close.is_anomalous, close.threshold), (exact.is_anomalous, exact.threshold));
         assert_eq!(exact.score > exact.threshold, exact.is_anomalous);
     }
@@ -186,7 +186,7 @@ fn links(len: usize, seed: u64, is_lossy: bool) -> Samples {
     rows
 }
 
-fn judge_links(method: &Testbench, rows: &Samples, cuts: &[usize]) -> Vec<JudgedWindow> {
+fn judge_links(method: &Testbench, rows: &Samples, cuts: &[usize]) -> Vec<ScoredWindow> {
     judge_cut(method, "cwnd", rows, cuts)
 }
 
@@ -299,8 +299,8 @@ proptest! {
         let limits = limits[..rows.len()].to_vec();
         prop_assume!(rows.iter().flatten().any(|value| !value.is_nan()));
         let mut watch = Production::default().comparison.watch(rows.len(), Some(limits.clone()));
-        let judged = watch.judge(&table("await", &rows, 0, 230)).windows;
-        let are_anomalous = |judged: &JudgedWindow| judged.verdicts.iter().map(|v| v.is_anomalous).collect();
+        let judged = watch.evaluate(&table("await", &rows, 0, 230)).windows;
+        let are_anomalous = |judged: &ScoredWindow| judged.scores.iter().map(|v| v.is_anomalous).collect();
         let found: Vec<Vec<bool>> = judged.iter().map(are_anomalous).collect();
         prop_assert_eq!(found, anomalous_by_all_pairs(&rows, &limits));
     }
@@ -310,7 +310,7 @@ proptest! {
         let method = method(number);
         let reversed: Samples = rows.iter().rev().cloned().collect();
         let mut backwards = judge(method.as_ref(), "await", &reversed);
-        backwards.iter_mut().for_each(|judged| judged.verdicts.reverse());
+        backwards.iter_mut().for_each(|judged| judged.scores.reverse());
         prop_assert_eq!(told(&judge(method.as_ref(), "await", &rows)), told(&backwards));
     }
 
@@ -329,6 +329,6 @@ proptest! {
         let trainer = method.train(&peers(rows.len(), Kind::ATTACHMENT));
         let known = thresholds(trainer, "await", &rows, "production", measure);
         let windows = judge(&method.with_thresholds(known).unwrap(), "await", &rows);
-        prop_assert!(windows.iter().flat_map(|judged| &judged.verdicts).all(|verdict| !verdict.is_anomalous));
+        prop_assert!(windows.iter().flat_map(|judged| &judged.scores).all(|verdict| !verdict.is_anomalous));
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use laggard_core::anomalies::{JudgedWindow, Judgement};
 use laggard_core::methods::{Method, Peers};
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::scores::{MetricScores, ScoredWindow};
 use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 
@@ -53,17 +53,17 @@ pub fn table(metric: &str, rows: &Samples, from: usize, to: usize) -> Table {
 }
 
 /// What a method says of one metric of attachments that come in one stretch.
-pub fn judge(method: &dyn Method, metric: &str, rows: &Samples) -> Vec<JudgedWindow> {
+pub fn judge(method: &dyn Method, metric: &str, rows: &Samples) -> Vec<ScoredWindow> {
     judge_cut(method, metric, rows, &[])
 }
 
 /// The same, in several stretches.
-pub fn judge_cut(method: &dyn Method, metric: &str, rows: &Samples, cuts: &[usize]) -> Vec<JudgedWindow> {
+pub fn judge_cut(method: &dyn Method, metric: &str, rows: &Samples, cuts: &[usize]) -> Vec<ScoredWindow> {
     judge_all(method, &[(metric, rows)], cuts).into_iter().flat_map(|judgement| judgement.windows).collect()
 }
 
 /// What a method says of several metrics of attachments.
-pub fn judge_all(method: &dyn Method, metrics: &[(&str, &Samples)], cuts: &[usize]) -> Vec<Judgement> {
+pub fn judge_all(method: &dyn Method, metrics: &[(&str, &Samples)], cuts: &[usize]) -> Vec<MetricScores> {
     judge_kind(method, &Kind::ATTACHMENT, metrics, cuts)
 }
 
@@ -73,23 +73,23 @@ pub fn judge_kind(
     kind: &Kind,
     metrics: &[(&str, &Samples)],
     cuts: &[usize],
-) -> Vec<Judgement> {
+) -> Vec<MetricScores> {
     let rows = metrics[0].1;
     let mut detector = method.watch(&peers(rows.len(), kind.clone()));
     let mut cuts = [cuts, &[0, rows[0].len()]].concat();
     cuts.sort_unstable();
     let stretch =
         |from, to| metrics.iter().map(|(name, rows)| table(name, rows, from, to)).collect::<Vec<_>>();
-    let mut judgements: Vec<Judgement> =
-        cuts.windows(2).flat_map(|c| detector.judge(&stretch(c[0], c[1]))).collect();
+    let mut judgements: Vec<MetricScores> =
+        cuts.windows(2).flat_map(|c| detector.evaluate(&stretch(c[0], c[1]))).collect();
     judgements.extend(detector.finish());
     judgements
 }
 
 /// Who was faulty in any window.
-pub fn faulty<'a>(windows: impl IntoIterator<Item = &'a JudgedWindow>) -> Vec<usize> {
-    let faulty = |judged: &JudgedWindow| -> Vec<usize> {
-        (0..judged.verdicts.len()).filter(|member| judged.verdicts[*member].is_faulty).collect()
+pub fn faulty<'a>(windows: impl IntoIterator<Item = &'a ScoredWindow>) -> Vec<usize> {
+    let faulty = |judged: &ScoredWindow| -> Vec<usize> {
+        (0..judged.scores.len()).filter(|member| judged.scores[*member].is_faulty).collect()
     };
     let mut all: Vec<usize> = windows.into_iter().flat_map(faulty).collect();
     all.sort_unstable();
@@ -98,6 +98,6 @@ pub fn faulty<'a>(windows: impl IntoIterator<Item = &'a JudgedWindow>) -> Vec<us
 }
 
 /// NaN equals NaN here.
-pub fn told(windows: &[JudgedWindow]) -> String {
+pub fn told(windows: &[ScoredWindow]) -> String {
     format!("{windows:?}")
 }

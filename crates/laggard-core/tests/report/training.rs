@@ -1,7 +1,7 @@
 //! The page to look at before thresholds are used.
 
-use laggard_core::anomalies::thresholds::Origin;
-use laggard_core::distances::Measure;
+use laggard_core::methods::papers::distances::Measure;
+use laggard_core::methods::papers::thresholds::Origin;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Warning;

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use laggard_core::anomalies::thresholds::Thresholds;
 use laggard_core::examination::{Examination, Examined};
 use laggard_core::methods::Method;
+use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
@@ -146,7 +146,7 @@ impl<'a> Contest<'a> {
             self.covered.take(tables);
         }
         for entry in self.entries.iter_mut().filter(|entry| entry.step == step) {
-            let examined = entry.examination.judge(tables);
+            let examined = entry.examination.evaluate(tables);
             entry.hear(self.inventory, self.truth, &examined);
         }
     }

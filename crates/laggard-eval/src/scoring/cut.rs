@@ -1,10 +1,10 @@
 //! A method that is given only the first so much of what was recorded.
 
-use laggard_core::anomalies::Judgement;
 use laggard_core::methods::{Detector, Method, Peers};
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
+use laggard_core::scores::MetricScores;
 use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 
@@ -45,18 +45,18 @@ struct Watch {
 }
 
 impl Detector for Watch {
-    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement> {
+    fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
         let (Some(detector), Some(first)) = (&mut self.detector, tables.first()) else { return Vec::new() };
         let sampled = sampled(tables);
         let (len, used) = within(&sampled, first.grid.step, self.left);
         self.left = self.left + used * -1;
         let parts: Vec<Table> = tables.iter().map(|table| begin(table, len)).collect();
-        let judged = if len > 0 { detector.judge(&parts) } else { Vec::new() };
+        let judged = if len > 0 { detector.evaluate(&parts) } else { Vec::new() };
         let rest = if self.left < first.grid.step { self.finish() } else { Vec::new() };
         judged.into_iter().chain(rest).collect()
     }
 
-    fn finish(&mut self) -> Vec<Judgement> {
+    fn finish(&mut self) -> Vec<MetricScores> {
         self.detector.take().map(|mut detector| detector.finish()).unwrap_or_default()
     }
 }
@@ -107,8 +107,8 @@ mod tests {
             servers: vec![],
         };
         let mut watch = cut.watch(&peers);
-        let mut judged: Vec<Judgement> =
-            tables.iter().flat_map(|t| watch.judge(std::slice::from_ref(t))).collect();
+        let mut judged: Vec<MetricScores> =
+            tables.iter().flat_map(|t| watch.evaluate(std::slice::from_ref(t))).collect();
         judged.extend(watch.finish());
         judged.iter().flat_map(|j| &j.windows).map(|w| w.window.end()).collect()
     }

@@ -1,11 +1,11 @@
 //! The methods that can be scored, by their words.
 
-use laggard_core::anomalies::thresholds::Thresholds;
-use laggard_core::distances::Measure;
 use laggard_core::methods::Method;
 use laggard_core::methods::laggard::{Laggard, Settings};
-use laggard_core::methods::production::Production;
-use laggard_core::methods::testbench::Testbench;
+use laggard_core::methods::papers::distances::Measure;
+use laggard_core::methods::papers::production::Production;
+use laggard_core::methods::papers::testbench::Testbench;
+use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::time::Span;
 
 use super::rivals::{Contender, Rival};

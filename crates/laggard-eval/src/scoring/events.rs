@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Suspect;
-use laggard_core::windows::Window;
+use laggard_core::scores::Window;
 use serde::Serialize;
 
 use super::stream::Alarms;

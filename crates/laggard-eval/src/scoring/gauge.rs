@@ -70,16 +70,16 @@ impl<'a> Gauge<'a> {
 mod tests {
     use super::*;
     use crate::scoring::testing::{inventory, table};
-    use laggard_core::anomalies::Verdict;
     use laggard_core::model::time::{Span, Timestamp};
-    use laggard_core::windows::Window;
+    use laggard_core::scores::MemberScore;
+    use laggard_core::scores::Window;
 
     #[test]
     fn a_window_is_measured_by_its_own_samples() {
         let names = ["a:1", "a:2", "a:3", "a:4"];
         let inventory = inventory(&names);
         let window = Window { start: Timestamp::from_seconds(15), length: Span::from_seconds(30) };
-        let verdict = Verdict { score: 0.0, threshold: 1.0, is_anomalous: false, is_faulty: false };
+        let verdict = MemberScore { score: 0.0, threshold: 1.0, is_anomalous: false, is_faulty: false };
         let wrong = Wrong { component: 1, group: 0, metric: "await", window, verdict };
         let mut gauge = Gauge::new(&inventory, &[wrong]);
         let rows = [[9.0, 1.0, 1.0, 9.0], [9.0, 4.0, 6.0, 9.0], [9.0, 2.0, 2.0, 9.0], [9.0, 3.0, 3.0, 9.0]];

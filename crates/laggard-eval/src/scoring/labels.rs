@@ -4,7 +4,7 @@
 
 use laggard_core::diagnosis::cause::Cause;
 use laggard_core::model::time::Timestamp;
-use laggard_core::windows::Window;
+use laggard_core::scores::Window;
 
 /// One trouble that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use laggard_core::anomalies::Judgement;
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::windows::Window;
+use laggard_core::scores::MetricScores;
+use laggard_core::scores::Window;
 use serde::Serialize;
 
 use super::confusion::{Confusion, share};
@@ -75,10 +75,9 @@ pub struct StreamFigures {
 
 impl Alarms {
     /// Takes what was said of a group.
-    pub fn take(&mut self, truth: &Truth, members: &[usize], judgement: &Judgement) {
+    pub fn take(&mut self, truth: &Truth, members: &[usize], judgement: &MetricScores) {
         for judged in &judgement.windows {
-            for (&component, _) in
-                members.iter().zip(&judged.verdicts).filter(|(_, verdict)| verdict.is_faulty)
+            for (&component, _) in members.iter().zip(&judged.scores).filter(|(_, verdict)| verdict.is_faulty)
             {
                 let told = self.told_since(component, judgement.metric.name, &judged.window);
                 let mut is_right = false;
@@ -160,20 +159,21 @@ mod tests {
     use super::*;
     use crate::scoring::labels::parse;
     use crate::scoring::testing::{inventory, table};
-    use laggard_core::anomalies::{JudgedWindow, Verdict};
     use laggard_core::model::metric::Metric;
+    use laggard_core::scores::{MemberScore, ScoredWindow};
 
     /// Windows of a minute, with the members that are called faulty in each.
-    fn judgement(faulty: &[&[usize]]) -> Judgement {
-        let verdict = |is_faulty| Verdict { score: 1.0, threshold: 1.0, is_anomalous: is_faulty, is_faulty };
-        let windows = faulty.iter().enumerate().map(|(number, faulty)| JudgedWindow {
+    fn judgement(faulty: &[&[usize]]) -> MetricScores {
+        let verdict =
+            |is_faulty| MemberScore { score: 1.0, threshold: 1.0, is_anomalous: is_faulty, is_faulty };
+        let windows = faulty.iter().enumerate().map(|(number, faulty)| ScoredWindow {
             window: Window {
                 start: Timestamp::from_seconds(60 * number as i64),
                 length: Span::from_seconds(60),
             },
-            verdicts: (0..4).map(|member| verdict(faulty.contains(&member))).collect(),
+            scores: (0..4).map(|member| verdict(faulty.contains(&member))).collect(),
         });
-        Judgement { metric: Metric::named("await").unwrap(), windows: windows.collect() }
+        MetricScores { metric: Metric::named("await").unwrap(), windows: windows.collect() }
     }
 
     #[test]

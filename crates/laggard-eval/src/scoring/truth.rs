@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use laggard_core::diagnosis::cause::Cause;
 use laggard_core::model::cluster::{Component, Inventory};
-use laggard_core::windows::Window;
+use laggard_core::scores::Window;
 
 use super::labels::Label;
 

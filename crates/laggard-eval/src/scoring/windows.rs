@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use laggard_core::anomalies::{Judgement, Verdict};
 use laggard_core::model::time::Span;
-use laggard_core::windows::Window;
+use laggard_core::scores::Window;
+use laggard_core::scores::{MemberScore, MetricScores};
 use serde::Serialize;
 
 use super::confusion::Confusion;
@@ -42,7 +42,7 @@ pub struct Wrong {
     /// When.
     pub window: Window,
     /// What was said.
-    pub verdict: Verdict,
+    pub verdict: MemberScore,
 }
 
 /// How good a method is with windows of one length.
@@ -76,11 +76,11 @@ impl WindowTally {
 
     /// Takes what was said of a group. Windows of other lengths, such as those that the end of the recording has cut
     /// off, and verdicts without a score do not count.
-    pub fn take(&mut self, truth: &Truth, group: usize, members: &[usize], judgement: &Judgement) {
+    pub fn take(&mut self, truth: &Truth, group: usize, members: &[usize], judgement: &MetricScores) {
         for judged in &judgement.windows {
             let Some(of_length) = self.lengths.get_mut(&judged.window.length) else { continue };
             for (&component, &verdict) in
-                members.iter().zip(&judged.verdicts).filter(|(_, v)| !v.score.is_nan())
+                members.iter().zip(&judged.scores).filter(|(_, v)| !v.score.is_nan())
             {
                 let is_true = truth.is_in_trouble(component, &judged.window);
                 of_length.counts.count(verdict.is_anomalous, is_true);
@@ -140,7 +140,11 @@ impl OfLength {
     }
 }
 
-fn keep(kept: &mut BTreeMap<usize, Wrong>, new: Wrong, is_worse: impl Fn(&Verdict, &Verdict) -> bool) {
+fn keep(
+    kept: &mut BTreeMap<usize, Wrong>,
+    new: Wrong,
+    is_worse: impl Fn(&MemberScore, &MemberScore) -> bool,
+) {
     let old = kept.entry(new.component).or_insert(new);
     if is_worse(&old.verdict, &new.verdict) {
         *old = new;
@@ -148,7 +152,7 @@ fn keep(kept: &mut BTreeMap<usize, Wrong>, new: Wrong, is_worse: impl Fn(&Verdic
 }
 
 /// The score as a multiple of its threshold.
-fn ratio(verdict: &Verdict) -> f64 {
+fn ratio(verdict: &MemberScore) -> f64 {
     f64::from(verdict.score) / f64::from(verdict.threshold)
 }
 
@@ -157,21 +161,21 @@ mod tests {
     use super::*;
     use crate::scoring::labels::parse;
     use crate::scoring::testing::{inventory, table};
-    use laggard_core::anomalies::JudgedWindow;
     use laggard_core::model::metric::Metric;
     use laggard_core::model::time::Timestamp;
+    use laggard_core::scores::ScoredWindow;
 
-    fn judgement(length: i64, scores: &[[f32; 3]]) -> Judgement {
+    fn judgement(length: i64, scores: &[[f32; 3]]) -> MetricScores {
         let verdict =
-            |&score: &f32| Verdict { score, threshold: 2.0, is_anomalous: score > 2.0, is_faulty: false };
-        let windows = scores.iter().enumerate().map(|(number, scores)| JudgedWindow {
+            |&score: &f32| MemberScore { score, threshold: 2.0, is_anomalous: score > 2.0, is_faulty: false };
+        let windows = scores.iter().enumerate().map(|(number, scores)| ScoredWindow {
             window: Window {
                 start: Timestamp::from_seconds(length * number as i64),
                 length: Span::from_seconds(length),
             },
-            verdicts: scores.iter().map(verdict).collect(),
+            scores: scores.iter().map(verdict).collect(),
         });
-        Judgement { metric: Metric::named("await").unwrap(), windows: windows.collect() }
+        MetricScores { metric: Metric::named("await").unwrap(), windows: windows.collect() }
     }
 
     #[test]

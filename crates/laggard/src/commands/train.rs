@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use laggard_core::anomalies::thresholds::{Origin, Thresholds};
 use laggard_core::methods::laggard::{Laggard, Settings};
+use laggard_core::methods::papers::thresholds::{Origin, Thresholds};
 use laggard_core::model::time::Span;
 use laggard_core::report::html::training;
 use laggard_core::report::number::{instant, ratio, significant, span};
@@ -204,7 +204,7 @@ fn in_short(suspect: &Suspect) -> String {
     format!("{name} ({cause}, {} to {})", instant(suspect.since), instant(suspect.until))
 }
 
-fn untaught(too_little: &laggard_core::methods::trainer::TooLittle) -> Warning {
+fn untaught(too_little: &laggard_core::methods::papers::training::TooLittle) -> Warning {
     Warning {
         text: format!("not trained: {too_little}"),
         next: "with these thresholds this metric of the group goes by its own spread, as if untrained".into(),

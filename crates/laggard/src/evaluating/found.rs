@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use laggard_core::anomalies::thresholds::Thresholds;
+use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_eval::scoring::labels::{self, Label};
 use laggard_store::dataset::Dataset;
 use tempfile::TempDir;

@@ -6,7 +6,7 @@ use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Suspect;
-use laggard_core::windows::Window;
+use laggard_core::scores::Window;
 use laggard_eval::scoring::covered::Covered;
 use laggard_eval::scoring::entrants::Entrant;
 use laggard_eval::scoring::events::{Seen, by_kind, events, seen, told};

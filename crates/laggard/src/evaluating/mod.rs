@@ -12,7 +12,7 @@ pub mod tables;
 
 use std::path::{Path, PathBuf};
 
-use laggard_core::anomalies::thresholds::Thresholds;
+use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Warning;
 use laggard_core::suspects::feedback::Feedback;

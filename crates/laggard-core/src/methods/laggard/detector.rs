@@ -9,10 +9,10 @@ use super::score::{Scores, scores};
 use super::settings::Settings;
 use super::shares::Shares;
 use super::tiles::{Closed, Tiles};
-use crate::anomalies::{JudgedWindow, Judgement, Verdict};
 use crate::methods::{Detector, Peers};
 use crate::model::metric::{Harm, Metric, Unit};
 use crate::model::time::{Span, Timestamp};
+use crate::scores::{MemberScore, MetricScores, ScoredWindow};
 use crate::tables::Table;
 
 /// Watches one peer group.
@@ -38,7 +38,7 @@ struct Channel {
     accuses: bool,
     /// Up, down, or both.
     sides: Vec<Side>,
-    judged: Vec<JudgedWindow>,
+    judged: Vec<ScoredWindow>,
 }
 
 /// One direction of harm.
@@ -200,9 +200,9 @@ impl Watch {
         self.channel(metric, SHARE_FLOOR, true, step, instant).push(instant, shares, None, rule);
     }
 
-    fn judgements(&mut self) -> Vec<Judgement> {
+    fn judgements(&mut self) -> Vec<MetricScores> {
         let judgement =
-            |c: &mut Channel| Judgement { metric: c.metric, windows: std::mem::take(&mut c.judged) };
+            |c: &mut Channel| MetricScores { metric: c.metric, windows: std::mem::take(&mut c.judged) };
         self.channels.iter_mut().map(judgement).filter(|j| !j.windows.is_empty()).collect()
     }
 }
@@ -212,7 +212,7 @@ fn is_load(metric: &Metric) -> bool {
 }
 
 impl Detector for Watch {
-    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement> {
+    fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
         let Some(grid) = tables.first().map(|table| table.grid) else { return Vec::new() };
         let mut scratch = Scratch::new(self.members);
         let mut strips: Vec<Vec<f64>> = vec![Vec::new(); tables.len()];
@@ -233,7 +233,7 @@ impl Detector for Watch {
         self.judgements()
     }
 
-    fn finish(&mut self) -> Vec<Judgement> {
+    fn finish(&mut self) -> Vec<MetricScores> {
         let rule = self.rule(self.settings.full_length);
         let of_shares = self.rule(self.settings.full_length_of_shares);
         for channel in &mut self.channels {
@@ -329,34 +329,34 @@ impl Channel {
     /// Both sides close the same windows.
     fn take(&mut self, closed: Vec<Vec<Closed>>, rule: Rule) {
         let mut sides = closed.into_iter();
-        let mut judged: Vec<JudgedWindow> =
+        let mut judged: Vec<ScoredWindow> =
             sides.next().into_iter().flatten().map(|c| self.judged_window(&c, rule)).collect();
         for closed in sides.flatten() {
             let other = self.judged_window(&closed, rule);
             match judged.iter_mut().find(|j| j.window == other.window) {
-                Some(one) => one.verdicts.iter_mut().zip(other.verdicts).for_each(|(a, b)| *a = worse(*a, b)),
+                Some(one) => one.scores.iter_mut().zip(other.scores).for_each(|(a, b)| *a = worse(*a, b)),
                 None => judged.push(other),
             }
         }
         self.judged.extend(judged);
     }
 
-    fn judged_window(&self, closed: &Closed, rule: Rule) -> JudgedWindow {
+    fn judged_window(&self, closed: &Closed, rule: Rule) -> ScoredWindow {
         let Scores { score, sure } = scores(&closed.statistics, self.floor, closed.looks);
         let faulty = rule.faulty(closed.covered);
-        let verdict = |(&score, &sure): (&f64, &f64)| Verdict {
+        let verdict = |(&score, &sure): (&f64, &f64)| MemberScore {
             score: score as f32,
             threshold: rule.threshold as f32,
             is_anomalous: score > rule.threshold,
             is_faulty: self.accuses && sure > faulty,
         };
-        JudgedWindow { window: closed.window, verdicts: score.iter().zip(&sure).map(verdict).collect() }
+        ScoredWindow { window: closed.window, scores: score.iter().zip(&sure).map(verdict).collect() }
     }
 }
 
-fn worse(one: Verdict, other: Verdict) -> Verdict {
+fn worse(one: MemberScore, other: MemberScore) -> MemberScore {
     let worse = if other.score > one.score || one.score.is_nan() { other } else { one };
-    Verdict { is_faulty: one.is_faulty || other.is_faulty, ..worse }
+    MemberScore { is_faulty: one.is_faulty || other.is_faulty, ..worse }
 }
 
 impl Side {

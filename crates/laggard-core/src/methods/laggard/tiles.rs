@@ -11,7 +11,7 @@ use super::load::LoadSlope;
 use super::score::{Cell, Statistics};
 use super::settings::{FEWEST_INSTANTS, Settings};
 use crate::model::time::{Span, Timestamp};
-use crate::windows::Window;
+use crate::scores::Window;
 
 /// A window that has ended.
 #[derive(Debug)]

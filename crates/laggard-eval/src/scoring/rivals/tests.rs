@@ -1,12 +1,12 @@
 use super::*;
 use crate::scoring::testing::table;
-use laggard_core::anomalies::Judgement;
 use laggard_core::model::time::Timestamp;
+use laggard_core::scores::MetricScores;
 
 const MINUTES: fn(i64) -> Span = |minutes| Span::from_seconds(60 * minutes);
 
 /// Twelve disks for an hour; the last is so many times slower.
-fn judged(rival: Rival, slow: f64, names: &[&str]) -> Vec<Judgement> {
+fn judged(rival: Rival, slow: f64, names: &[&str]) -> Vec<MetricScores> {
     let value = |member: usize, at: usize| {
         (1.0 + 0.1 * ((member * 7 + at * 3) % 11) as f64 / 11.0) * if member == 11 { slow } else { 1.0 }
     };
@@ -20,14 +20,14 @@ fn judged(rival: Rival, slow: f64, names: &[&str]) -> Vec<Judgement> {
         servers: vec![],
     };
     let mut watch = contender.watch(&peers);
-    let mut judged = watch.judge(&[table(names, 15, &rows)]);
+    let mut judged = watch.evaluate(&[table(names, 15, &rows)]);
     judged.extend(watch.finish());
     judged
 }
 
-fn named(judged: &[Judgement]) -> Vec<usize> {
+fn named(judged: &[MetricScores]) -> Vec<usize> {
     let windows = || judged.iter().flat_map(|judgement| &judgement.windows);
-    (0..12).filter(|&member| windows().any(|window| window.verdicts[member].is_faulty)).collect()
+    (0..12).filter(|&member| windows().any(|window| window.scores[member].is_faulty)).collect()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_window_that_is_cut_off_ends_with_its_last_sample() {
     let peers =
         Peers { group: "g".into(), kind: Kind::ATTACHMENT, members: vec!["x".into(); 3], servers: vec![] };
     let mut watch = contender.watch(&peers);
-    watch.judge(&[table(&["x"; 3], 15, &[[1.0; 8]; 3])]);
+    watch.evaluate(&[table(&["x"; 3], 15, &[[1.0; 8]; 3])]);
     let rest = watch.finish();
     assert_eq!(rest[0].windows[0].window.end(), Timestamp::from_seconds(120));
 }

@@ -1,11 +1,11 @@
 //! Windows of a rival: samples are rated block by block, and longer windows are put together from blocks.
 
-use laggard_core::anomalies::{JudgedWindow, Judgement, Verdict};
 use laggard_core::methods::Detector;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::scores::Window;
+use laggard_core::scores::{MemberScore, MetricScores, ScoredWindow};
 use laggard_core::tables::Table;
-use laggard_core::windows::Window;
 
 use super::block::{Block, Rating, median};
 use super::{Contender, oriented};
@@ -40,7 +40,7 @@ struct Channel {
     /// Of all samples so far.
     ever: Sums,
     longer: Vec<(Span, Sums)>,
-    judged: Vec<JudgedWindow>,
+    judged: Vec<ScoredWindow>,
 }
 
 /// The ratings of each member, summed.
@@ -74,11 +74,11 @@ impl Watch {
 }
 
 impl Detector for Watch {
-    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement> {
-        tables.iter().map(|table| self.channel(table).judge(table)).collect()
+    fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
+        tables.iter().map(|table| self.channel(table).evaluate(table)).collect()
     }
 
-    fn finish(&mut self) -> Vec<Judgement> {
+    fn finish(&mut self) -> Vec<MetricScores> {
         self.channels.iter_mut().map(Channel::finish).collect()
     }
 }
@@ -106,7 +106,7 @@ impl Channel {
         }
     }
 
-    fn judge(&mut self, table: &Table) -> Judgement {
+    fn evaluate(&mut self, table: &Table) -> MetricScores {
         for at in 0..table.grid.len {
             let instant = table.grid.instant(at);
             self.close_before(Some(instant));
@@ -118,13 +118,13 @@ impl Channel {
         self.judgement()
     }
 
-    fn finish(&mut self) -> Judgement {
+    fn finish(&mut self) -> MetricScores {
         self.close_before(None);
         self.judgement()
     }
 
-    fn judgement(&mut self) -> Judgement {
-        Judgement { metric: self.metric, windows: std::mem::take(&mut self.judged) }
+    fn judgement(&mut self) -> MetricScores {
+        MetricScores { metric: self.metric, windows: std::mem::take(&mut self.judged) }
     }
 
     /// Ends the windows that an instant is no part of; all of them if there is none.
@@ -142,7 +142,7 @@ impl Channel {
         let ever = self.decision.verdicts(&self.ever);
         if let Some(mut window) = self.window(self.block_length, &of_block, instant.is_none()) {
             let is_faulty = ever.iter().map(|verdict| verdict.is_anomalous);
-            window.verdicts.iter_mut().zip(is_faulty).for_each(|(v, is_faulty)| v.is_faulty = is_faulty);
+            window.scores.iter_mut().zip(is_faulty).for_each(|(v, is_faulty)| v.is_faulty = is_faulty);
             self.judged.push(window);
         }
         for (number, is_ending) in ending.into_iter().enumerate() {
@@ -158,16 +158,14 @@ impl Channel {
     }
 
     /// The window of that length that the last instant is in. One that is cut off is only as long as it got.
-    fn window(&self, length: Span, sums: &Sums, is_cut: bool) -> Option<JudgedWindow> {
+    fn window(&self, length: Span, sums: &Sums, is_cut: bool) -> Option<ScoredWindow> {
         let number = (self.last - self.step - self.origin).micros() / length.micros();
         let start = self.origin + length * number;
         let covered = self.step * sums.instants as i64;
         let is_enough = sums.instants >= FEWEST_INSTANTS && covered * LEAST_SHARE >= length;
         let length = if is_cut { length.min(self.last - start) } else { length };
-        is_enough.then(|| JudgedWindow {
-            window: Window { start, length },
-            verdicts: self.decision.verdicts(sums),
-        })
+        is_enough
+            .then(|| ScoredWindow { window: Window { start, length }, scores: self.decision.verdicts(sums) })
     }
 }
 
@@ -200,13 +198,13 @@ impl Sums {
 }
 
 impl Decision {
-    fn verdicts(&self, sums: &Sums) -> Vec<Verdict> {
+    fn verdicts(&self, sums: &Sums) -> Vec<MemberScore> {
         let means = sums.means();
         let (scores, threshold) = match *self {
             Decision::Share { threshold } => (means, threshold),
             Decision::Spread { floor, threshold } => (spreads(&means, floor), threshold),
         };
-        let verdict = |score: f64| Verdict {
+        let verdict = |score: f64| MemberScore {
             score: score as f32,
             threshold: threshold as f32,
             is_anomalous: score > threshold,

@@ -2,9 +2,10 @@
 
 use laggard_kernels::rows::{Rows, prefetch};
 
+use super::Sliding;
 use super::smoothing::Smoothing;
-use super::{Sliding, Window};
 use crate::model::time::{Span, Timestamp};
+use crate::scores::Window;
 use crate::tables::Table;
 use crate::tables::grid::Grid;
 

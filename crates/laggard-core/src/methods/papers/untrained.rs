@@ -6,7 +6,7 @@
 //! be faulty from the first window on without raising it. It is blind to what training would have learnt of single
 //! members: one that is always different is called anomalous, whether that is a fault or its nature.
 
-use super::training::Steps;
+use super::steps::Steps;
 
 /// What the members of a group have shown so far.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::distances::Measure;
+use crate::methods::papers::distances::Measure;
 use crate::model::component::Kind;
 use crate::model::time::Timestamp;
 

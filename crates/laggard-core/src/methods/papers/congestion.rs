@@ -10,14 +10,15 @@
 use laggard_kernels::rows::Rows;
 use serde::{Deserialize, Serialize};
 
-use crate::anomalies::training::Steps;
-use crate::anomalies::{JudgedWindow, Judgement, Verdict};
-use crate::distances::median::median;
+use crate::methods::papers::distances::median::median;
+use crate::methods::papers::steps::Steps;
+use crate::methods::papers::windows::Sliding;
+use crate::methods::papers::windows::rolling::Rolling;
+use crate::methods::papers::windows::smoothing::Smoothing;
 use crate::model::cluster::FEWEST_PEERS;
+use crate::scores::Window;
+use crate::scores::{MemberScore, MetricScores, ScoredWindow};
 use crate::tables::Table;
-use crate::windows::rolling::Rolling;
-use crate::windows::smoothing::Smoothing;
-use crate::windows::{Sliding, Window};
 
 /// How congestion windows are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,19 +88,19 @@ fn lacking(own: f64, middle: f64) -> f32 {
 
 impl CongestionWatch {
     /// Judges the next stretch.
-    pub fn judge(&mut self, table: &Table) -> Judgement {
+    pub fn evaluate(&mut self, table: &Table) -> MetricScores {
         let mut windows = Vec::new();
         let (threshold, congestion, members) = (self.threshold, self.congestion, self.members);
         let verdict = |score: f32| {
             let is_anomalous = score > threshold;
-            Verdict { score, threshold, is_anomalous, is_faulty: is_anomalous }
+            MemberScore { score, threshold, is_anomalous, is_faulty: is_anomalous }
         };
         self.rolling.advance(table, |instant, rows| {
-            let verdicts: Vec<Verdict> = scores(rows).into_iter().map(verdict).collect();
+            let verdicts: Vec<MemberScore> = scores(rows).into_iter().map(verdict).collect();
             debug_assert_eq!(verdicts.len(), members);
-            windows.push(JudgedWindow { window: congestion.covered(instant), verdicts });
+            windows.push(ScoredWindow { window: congestion.covered(instant), scores: verdicts });
         });
-        Judgement { metric: table.metric, windows }
+        MetricScores { metric: table.metric, windows }
     }
 }
 

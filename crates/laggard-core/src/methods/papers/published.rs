@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use super::comparison::Comparison;
 use super::congestion::Congestion;
-use super::group_watch::{GroupWatch, Ways};
-use super::trainer::Trainer;
-use super::{Detector, Method, Peers, coarser, of_kind};
-use crate::anomalies::thresholds::{Thresholds, ThresholdsError};
-use crate::distances::Measure;
-use crate::distances::bins::BinRule;
+use super::detector::{GroupWatch, Ways};
+use super::training::Trainer;
+use crate::methods::papers::distances::Measure;
+use crate::methods::papers::distances::bins::BinRule;
+use crate::methods::papers::thresholds::{Thresholds, ThresholdsError};
+use crate::methods::{Detector, Method, Peers, coarser};
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
+use crate::model::schema::Schema;
 use crate::model::time::Span;
 
 /// The numbers of a paper.
@@ -120,4 +121,10 @@ impl<P: Paper> Method for Published<P> {
     fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
         Box::new(GroupWatch::new(self.ways(), peers, self.thresholds.clone()))
     }
+}
+
+/// Those of the metrics that components of a kind have.
+fn of_kind(metrics: &[&'static Metric], kind: &Kind) -> Vec<&'static Metric> {
+    let has = |metric: &&&Metric| Schema::named(metric.table).is_some_and(|schema| schema.kind == *kind);
+    metrics.iter().filter(has).copied().collect()
 }

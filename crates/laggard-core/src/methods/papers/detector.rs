@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::comparison::{Comparison, ComparisonWatch};
 use super::congestion::{Congestion, CongestionWatch};
-use super::{Detector, Peers};
-use crate::anomalies::Judgement;
-use crate::anomalies::thresholds::Thresholds;
+use crate::methods::papers::thresholds::Thresholds;
+use crate::methods::{Detector, Peers};
 use crate::model::metric::Metric;
+use crate::scores::MetricScores;
 use crate::tables::Table;
 
 /// How each metric of a group is looked at.
@@ -64,7 +64,7 @@ impl GroupWatch {
         }
     }
 
-    fn judge_one(&mut self, table: &Table) -> Judgement {
+    fn judge_one(&mut self, table: &Table) -> MetricScores {
         let name = table.metric.name;
         let known = self.watches.iter().position(|(metric, _)| *metric == name);
         let number = known.unwrap_or_else(|| {
@@ -72,14 +72,14 @@ impl GroupWatch {
             self.watches.len() - 1
         });
         match &mut self.watches[number].1 {
-            Watch::Comparison(watch) => watch.judge(table),
-            Watch::Congestion(watch) => watch.judge(table),
+            Watch::Comparison(watch) => watch.evaluate(table),
+            Watch::Congestion(watch) => watch.evaluate(table),
         }
     }
 }
 
 impl Detector for GroupWatch {
-    fn judge(&mut self, tables: &[Table]) -> Vec<Judgement> {
+    fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
         tables.iter().map(|table| self.judge_one(table)).collect()
     }
 }

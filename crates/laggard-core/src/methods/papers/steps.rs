@@ -78,7 +78,7 @@ impl Highest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::anomalies::filter::Filter;
+    use crate::methods::papers::filter::Filter;
     use proptest::prelude::*;
 
     /// As the paper tells it.

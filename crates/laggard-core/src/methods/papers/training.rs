@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use laggard_kernels::rows::Rows;
 
-use super::Peers;
 use super::comparison::Comparison;
 use super::congestion::{self, Congestion};
-use super::group_watch::{Way, Ways};
-use crate::anomalies::thresholds::GroupThresholds;
-use crate::anomalies::training::Highest;
-use crate::distances::{Distances, is_judgeable};
+use super::detector::{Way, Ways};
+use crate::methods::Peers;
+use crate::methods::papers::distances::{Distances, is_judgeable};
+use crate::methods::papers::steps::Highest;
+use crate::methods::papers::thresholds::GroupThresholds;
+use crate::methods::papers::windows::rolling::Rolling;
 use crate::model::cluster::FEWEST_PEERS;
 use crate::model::metric::Metric;
+use crate::scores::Window;
 use crate::tables::Table;
-use crate::windows::Window;
-use crate::windows::rolling::Rolling;
 
 /// Why nothing can be learnt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

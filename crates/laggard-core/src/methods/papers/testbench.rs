@@ -5,13 +5,13 @@
 use super::comparison::Comparison;
 use super::congestion::Congestion;
 use super::published::{Paper, Published};
-use crate::anomalies::training::Steps;
-use crate::distances::Measure;
-use crate::distances::bins::BinRule;
-use crate::distances::kl::EMPTY_BIN;
+use crate::methods::papers::distances::Measure;
+use crate::methods::papers::distances::bins::BinRule;
+use crate::methods::papers::distances::kl::EMPTY_BIN;
+use crate::methods::papers::steps::Steps;
+use crate::methods::papers::windows::Sliding;
+use crate::methods::papers::windows::smoothing::Smoothing;
 use crate::model::time::Span;
-use crate::windows::Sliding;
-use crate::windows::smoothing::Smoothing;
 
 /// The method of the FAST '10 paper.
 pub type Testbench = Published<Fast10>;

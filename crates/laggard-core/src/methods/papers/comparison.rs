@@ -5,17 +5,18 @@ use std::sync::Arc;
 use laggard_kernels::rows::Rows;
 use serde::{Deserialize, Serialize};
 
-use crate::anomalies::filter::Filter;
-use crate::anomalies::training::Steps;
-use crate::anomalies::yardstick::Yardstick;
-use crate::anomalies::{JudgedWindow, Judgement, Verdict};
-use crate::distances::bins::BinRule;
-use crate::distances::{Distances, Measure, Settled, is_judgeable};
+use crate::methods::papers::distances::bins::BinRule;
+use crate::methods::papers::distances::{Distances, Measure, Settled, is_judgeable};
+use crate::methods::papers::filter::Filter;
+use crate::methods::papers::steps::Steps;
+use crate::methods::papers::untrained::Yardstick;
+use crate::methods::papers::windows::Sliding;
+use crate::methods::papers::windows::rolling::Rolling;
+use crate::methods::papers::windows::smoothing::Smoothing;
 use crate::model::cluster::FEWEST_PEERS;
+use crate::scores::Window;
+use crate::scores::{MemberScore, MetricScores, ScoredWindow};
 use crate::tables::Table;
-use crate::windows::rolling::Rolling;
-use crate::windows::smoothing::Smoothing;
-use crate::windows::{Sliding, Window};
 
 /// How components are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,16 +115,16 @@ impl Comparison {
 
 impl ComparisonWatch {
     /// Judges the next stretch.
-    pub fn judge(&mut self, table: &Table) -> Judgement {
+    pub fn evaluate(&mut self, table: &Table) -> MetricScores {
         let mut windows = Vec::new();
         let judge = &mut self.judge;
-        self.rolling.advance(table, |window, rows| windows.push(judge.judge(window, rows)));
-        Judgement { metric: table.metric, windows }
+        self.rolling.advance(table, |window, rows| windows.push(judge.evaluate(window, rows)));
+        MetricScores { metric: table.metric, windows }
     }
 }
 
 impl WindowJudge {
-    fn judge(&mut self, window: Window, rows: Rows) -> JudgedWindow {
+    fn evaluate(&mut self, window: Window, rows: Rows) -> ScoredWindow {
         if self.last.is_some_and(|last| !self.comparison.follows(last, window)) {
             self.filter.clear();
         }
@@ -134,7 +135,7 @@ impl WindowJudge {
         } else {
             self.abstain();
         }
-        JudgedWindow { window, verdicts: self.verdicts() }
+        ScoredWindow { window, scores: self.verdicts() }
     }
 
     fn look(&mut self, window: Window, rows: Rows) {
@@ -163,10 +164,10 @@ impl WindowJudge {
         self.settled.resize(self.members, Settled { score: f32::NAN, is_over: false });
     }
 
-    fn verdicts(&mut self) -> Vec<Verdict> {
+    fn verdicts(&mut self) -> Vec<MemberScore> {
         let filter = &mut self.filter;
         let judged = self.settled.iter().zip(&self.thresholds).enumerate();
-        let verdict = |(member, (settled, threshold)): (usize, (&Settled, &f32))| Verdict {
+        let verdict = |(member, (settled, threshold)): (usize, (&Settled, &f32))| MemberScore {
             score: settled.score,
             threshold: *threshold,
             is_anomalous: settled.is_over,
