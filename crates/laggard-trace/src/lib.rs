@@ -1,8 +1,7 @@
 //! Event traces of the layers of an I/O stack, and which layer makes it slow.
 //!
 //! In flow order: [`model`] (requests that cross layers, as events), [`reading`] (what all readers share),
-//! [`tracepoints`] (what the kernel reports), readers of other tools' traces ([`blktrace`], [`chrome`], [`darshan`],
-//! [`fio`], [`ftrace`], [`paper`], [`strace`]), [`mapping`] (tracepoints as events of layers), [`ltr`] (the file of a
+//! [`tracepoints`] (what the kernel reports), `formats` (readers of other tools' traces), [`mapping`] (tracepoints as events of layers), [`ltr`] (the file of a
 //! trace), [`importing`], [`merging`], [`capture`], [`linking`] (which request is for which), [`characteristics`]
 //! (figures of every layer), [`reference`](mod@reference) (what figures are to be), [`findings`] (what makes it slow),
 //! [`report`] (what is told of it). [`analysis`] is the way through all of it.
@@ -12,14 +11,7 @@ pub mod model;
 pub mod reading;
 pub mod tracepoints;
 
-pub mod blktrace;
-pub mod chrome;
-pub mod darshan;
-pub mod fio;
-pub mod ftrace;
-pub mod paper;
-pub mod recorder;
-pub mod strace;
+pub(crate) mod formats;
 
 pub mod mapping;
 

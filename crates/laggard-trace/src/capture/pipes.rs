@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use super::CaptureError;
 use super::buffers::{Counts, now_ns};
 use super::instance::Instance;
-use crate::ftrace;
+use crate::formats::ftrace;
 use crate::tracepoints::Tracepoint;
 
 /// What is read at once.

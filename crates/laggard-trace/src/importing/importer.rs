@@ -2,16 +2,16 @@
 
 use std::io::{self, BufRead, Write};
 
-use super::format::Format;
-use super::interval::Intake;
 use super::nest::Nest;
 use super::sorting::{Sorter, Timed};
+use crate::formats::Format;
+use crate::formats::Intake;
+use crate::formats::{blktrace, chrome, darshan, fio, ftrace, paper, recorder, strace};
 use crate::ltr::{Writer, event_line};
 use crate::mapping::{Mapper, Roles};
 use crate::model::{Counters, Event, Footer, Header, Host, HostId, Record, Source};
 use crate::reading::{Place, ReadError};
 use crate::tracepoints::Tracepoint;
-use crate::{blktrace, chrome, darshan, fio, ftrace, paper, recorder, strace};
 
 /// What is the same for all files of an import.
 #[derive(Clone, Debug, Default)]

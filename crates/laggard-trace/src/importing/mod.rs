@@ -2,13 +2,10 @@
 //! In: contents of files, whatever they hold. Out: a trace file. Always: events are written in the order of time;
 //! what cannot be understood is counted, and the rest goes on.
 
-mod format;
+mod block_line;
 mod importer;
-mod interval;
 mod nest;
 mod sorting;
 
-pub use format::{Format, UnknownFormat};
+pub use crate::formats::Format;
 pub use importer::{FileOutcome, Importer, Options};
-pub(crate) use interval::{Intake, Interval};
-pub(crate) use sorting::Timed;

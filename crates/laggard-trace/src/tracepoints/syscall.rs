@@ -2,7 +2,6 @@
 
 /// A system call, by its name in tracefs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names say all there is to say")]
 pub enum Syscall {
     Read,
     Pread64,

@@ -1,7 +1,7 @@
 //! What a line says of its event.
 
 use super::block;
-use super::number::{after, decimal, hexadecimal, number};
+use crate::formats::number::{after, decimal, hexadecimal, number};
 use crate::model::Op;
 use crate::tracepoints::{Payload, Syscall};
 

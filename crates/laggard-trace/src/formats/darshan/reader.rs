@@ -8,7 +8,7 @@ use super::bytes::Order;
 use super::header::{Header, Stretch};
 use super::records::{Record, Records, Segment};
 use super::region;
-use crate::importing::{Intake, Interval};
+use crate::formats::{Intake, Interval};
 use crate::model::{Flags, Layer, NO_OFFSET, Object, Op, RequestId};
 use crate::reading::{Place, ReadError};
 

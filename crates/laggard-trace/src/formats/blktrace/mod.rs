@@ -5,7 +5,6 @@ pub mod binary;
 pub mod text;
 
 mod action;
-mod spill;
 
 use crate::reading::ReadError;
 

@@ -4,14 +4,13 @@
 
 mod block;
 mod line;
-pub(crate) mod number;
 mod payload;
 mod reader;
 
 #[cfg(test)]
 mod tests;
 
-pub use reader::{Tally, read};
+pub(crate) use reader::read;
 
 /// Whether a content is such a text.
 pub fn recognises(start: &[u8]) -> bool {

@@ -1,6 +1,6 @@
 //! What every line begins with: task, processor, time.
 
-use super::number::{decimal, seconds};
+use crate::formats::number::{decimal, seconds};
 use crate::tracepoints::Comm;
 
 /// A line taken apart.

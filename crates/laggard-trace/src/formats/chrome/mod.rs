@@ -6,7 +6,7 @@ use std::io::Read;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::importing::{Intake, Interval};
+use crate::formats::{Intake, Interval};
 use crate::model::{Layer, MetaOp, NO_OFFSET, Object, Op};
 use crate::reading::{Lines, ReadError};
 

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use crate::ftrace::number::decimal;
-use crate::importing::{Intake, Interval};
+use crate::formats::number::decimal;
+use crate::formats::{Intake, Interval};
 use crate::model::{Flags, Layer, Object, Op};
 use crate::reading::{Lines, Place, ReadError};
 

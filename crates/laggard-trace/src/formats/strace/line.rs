@@ -1,6 +1,6 @@
 //! A line taken apart: who, when, and what of which call.
 
-use crate::ftrace::number::{decimal, seconds};
+use crate::formats::number::{decimal, seconds};
 
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ fn value(text: &[u8]) -> Option<i64> {
         let end = error.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(error.len());
         return Some(-errno(&error[..end]));
     }
-    crate::ftrace::number::number(text).map(|(value, _)| value)
+    crate::formats::number::number(text).map(|(value, _)| value)
 }
 
 /// The numbers of errors that I/O knows; others are told as EIO's neighbour, "not permitted".

@@ -1,6 +1,6 @@
 //! A block event on a line, for sorting more of them than memory holds.
 
-use crate::importing::Timed;
+use super::sorting::Timed;
 use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Tracepoint};
 
 const STEPS: [BlockStep; 13] = [

@@ -1,6 +1,6 @@
 //! A call's arguments, as far as they matter.
 
-use crate::ftrace::number::{after, decimal, number};
+use crate::formats::number::{after, decimal, number};
 use crate::tracepoints::Syscall;
 
 /// What a call does to us.

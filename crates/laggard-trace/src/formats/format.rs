@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{blktrace, chrome, darshan, fio, ftrace, paper, recorder, strace};
+use super::{blktrace, chrome, darshan, fio, ftrace, paper, recorder, strace};
 
 /// What a trace is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{Tally, action};
-use crate::ftrace::number::{decimal, number, seconds};
+use crate::formats::number::{decimal, number, seconds};
 use crate::reading::{Lines, Place, ReadError};
 use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Tracepoint};
 

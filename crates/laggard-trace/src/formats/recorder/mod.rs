@@ -3,9 +3,9 @@
 
 use std::io::Read;
 
-use crate::chrome;
-use crate::ftrace::number::{decimal, seconds};
-use crate::importing::{Intake, Interval};
+use crate::formats::chrome;
+use crate::formats::number::{decimal, seconds};
+use crate::formats::{Intake, Interval};
 use crate::model::{Flags, Layer, NO_OFFSET, Object, Op};
 use crate::reading::{Lines, ReadError};
 

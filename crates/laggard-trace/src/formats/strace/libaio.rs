@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::call::annotation;
-use crate::ftrace::number::{after, number};
+use crate::formats::number::{after, number};
 use crate::model::{Event, Op};
 
 /// What a control block asks for.

@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use super::line::parsed;
-use super::number::{after, decimal};
 use super::payload;
+use crate::formats::number::{after, decimal};
 use crate::reading::{Lines, Place, ReadError};
 use crate::tracepoints::{Comm, Payload, Tracepoint};
 

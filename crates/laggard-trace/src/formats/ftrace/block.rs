@@ -1,6 +1,6 @@
 //! Fields of block events.
 
-use super::number::{decimal, number};
+use crate::formats::number::{decimal, number};
 use crate::tracepoints::{BlockFields, BlockStep, Device, Rwbs};
 
 /// The station that an event is, by its name.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use crate::ftrace::number::{after, number, seconds};
-use crate::importing::{Intake, Interval};
+use crate::formats::number::{after, number, seconds};
+use crate::formats::{Intake, Interval};
 use crate::model::{Flags, Kind, Layer, Object, Op};
 use crate::reading::{Lines, Place, ReadError};
 

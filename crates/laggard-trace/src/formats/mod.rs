@@ -1,0 +1,20 @@
+//! Readers of other tools' traces, one folder per format.
+//! In: the content of a file. Out: [`Tracepoint`](crate::tracepoints::Tracepoint)s of tools that report kernel events,
+//! [`Interval`]s of tools that report whole requests. Always: a line or record that is not understood is counted with
+//! its position, and reading continues.
+
+pub(crate) mod blktrace;
+pub(crate) mod chrome;
+pub(crate) mod darshan;
+pub(crate) mod fio;
+pub(crate) mod ftrace;
+pub(crate) mod paper;
+pub(crate) mod recorder;
+pub(crate) mod strace;
+
+mod format;
+mod interval;
+mod number;
+
+pub use format::Format;
+pub(crate) use interval::{Intake, Interval};
