@@ -1,3 +1,4 @@
+use super::reader::Tally;
 use super::*;
 use crate::model::Op;
 use crate::tracepoints::{BlockStep, Device, Payload, Syscall, Tracepoint};
