@@ -36,7 +36,7 @@ pub enum StoreError {
     /// A later laggard wrote it.
     #[error(
         "{path}: is in format {found}, and this laggard reads up to format {}: use a newer laggard",
-        crate::origin::FORMAT
+        crate::format::origin::FORMAT
     )]
     Newer {
         /// The file.

@@ -1,69 +1,40 @@
 //! A dataset on disk or object store: append, seal, recover, query.
 //!
-//! Writing, in flow order: [`recorder`] appends rows to live tails (Arrow streams) and turns them over at the
-//! time that [`cycle`] says; [`seal`] makes them Parquet; [`mod@recover`] picks up what an interrupted recorder
-//! left; [`import`] writes sealed files straight away; [`retention`] removes the oldest.
-//! Reading: [`dataset`] lists [`segment`]s, a [`selection`] says what is wanted, [`piece`]s are what comes.
+//! Each folder imports only those above it: [`format`] (names, metadata, columns), [`location`] (folder or object
+//! store), [`live_tail`], [`sealed`], [`reading`], [`dataset`], then [`recording`], [`import`] and [`tables`].
 //!
-//! Always: a sealed file never changes; a tail ends with a whole message; every file says its format.
+//! Always: a sealed file never changes; a tail ends with a whole message; every file states its format.
 
-pub mod cycle;
 pub mod error;
-pub mod name;
-pub mod origin;
-
-mod columns;
-mod frame;
-mod message;
-mod soundness;
-mod stand_in;
-mod tail;
-
-mod bench;
-mod bits;
-mod cells;
-mod chunk;
-mod content;
-mod delta;
-mod group;
-mod numbered;
-mod page;
-mod parquet_file;
-pub mod seal;
-mod sealer;
-mod sorted;
-mod sums;
-
-pub mod recorder;
-pub mod recover;
-
-mod live;
+mod format;
 mod location;
-pub mod piece;
-mod restored;
+
+mod live_tail;
 mod sealed;
-pub mod segment;
-pub mod selection;
+
+mod reading;
 
 pub mod dataset;
-mod day_file;
-pub mod import;
-mod packer;
-pub mod retention;
 
+pub mod import;
+mod recording;
+mod tables;
+
+pub use dataset::retention::Retention;
+pub use dataset::segment::{Segment, Summary};
 pub use dataset::{Dataset, Listing};
+pub use dataset::{notebook, retention, segment};
 pub use error::{Problem, StoreError};
+pub use format::file_name::{FileName, State};
+pub use format::origin::Origin;
+pub use format::{cycle, file_name as name, origin};
 pub use import::{Imported, Importer};
-pub use name::{FileName, State};
-pub use origin::Origin;
-pub use piece::Piece;
-pub use recorder::Recorder;
-pub use recover::recover;
-pub use retention::Retention;
-pub use seal::Sealed;
-pub use segment::{Segment, Summary};
-pub use selection::{Selection, Wanted};
-pub mod grids;
-pub mod notebook;
-mod query;
-pub mod tabulate;
+pub use reading::piece::Piece;
+pub use reading::selection::{Selection, Wanted};
+pub use reading::{piece, selection};
+pub use recording::recorder::Recorder;
+pub use recording::recover::recover;
+pub use recording::{recorder, recover as recovery};
+pub use sealed::seal;
+pub use sealed::seal::Sealed;
+pub use tables::{grids, tabulate};

@@ -14,7 +14,7 @@ use object_store::{ObjectStore, ObjectStoreExt, WriteMultipart};
 use url::Url;
 
 use crate::error::StoreError;
-use crate::seal::publish;
+use crate::sealed::seal::publish;
 
 /// A folder or prefix.
 #[derive(Clone, Debug)]

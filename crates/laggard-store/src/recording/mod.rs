@@ -1,0 +1,6 @@
+//! Recording: rows are appended to live tails, and the tails of the day before are sealed in the background.
+//! In: rows of one host. Out: live tails and sealed segments. Always: at most one recorder per host and folder.
+
+pub mod recorder;
+pub mod recover;
+mod sealer;
