@@ -25,7 +25,7 @@ pub mod workloads;
 
 pub mod faults;
 
-pub mod playing;
+pub mod runner;
 
 pub mod experiments;
 

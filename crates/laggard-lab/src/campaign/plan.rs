@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::cells::{self, Cell};
+use crate::runner::case::{self, Cell};
 use super::config::{Check, Config};
-use super::play;
+use super::run;
 
 /// What a campaign would do.
 #[derive(Clone, Debug, Serialize)]
@@ -33,7 +33,7 @@ const DOWN: Duration = Duration::from_secs(60);
 impl Plan {
     /// The plan of a campaign.
     pub fn of(config: &Config) -> Plan {
-        let cells = cells::of(config);
+        let cells = case::of(config);
         Plan {
             commands: commands(config),
             blast_radius: blast_radius(config, &cells),
@@ -164,10 +164,10 @@ fn at_most(config: &Config) -> Duration {
 }
 
 fn mean(config: &Config, cells: &[Cell]) -> Option<f64> {
-    let run = play::folder(config);
+    let run = run::folder(config);
     let took: Vec<f64> = cells
         .iter()
-        .filter_map(|cell| play::read(&play::cell_folder(&run, cell)))
+        .filter_map(|cell| run::read(&run::cell_folder(&run, cell)))
         .map(|result| result.took_s)
         .collect();
     (!took.is_empty()).then(|| took.iter().sum::<f64>() / took.len() as f64)
@@ -177,7 +177,7 @@ fn warnings(config: &Config) -> Vec<String> {
     let mut warnings = vec![];
     let warm = config.warm_checks().join(", ");
     if !warm.is_empty() {
-        warnings.push(play::warm_warning(&warm));
+        warnings.push(run::warm_warning(&warm));
     }
     if !config.has_control {
         warnings.push("matrix.include_control = false: nothing tells what the steps alone do".into());

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::Config;
-use super::snapshot::Snapshot;
-use super::stat::{self, Ledger, Phase, now_ns};
+use crate::runner::snapshot::Snapshot;
+use crate::runner::stat::{self, Ledger, Phase, now_ns};
 use crate::inject::{self, Journal, Which};
 use crate::lab;
 use crate::machine::LabError;
@@ -210,7 +210,7 @@ fn made(mark: &str, name: &str) -> Option<(u64, u32)> {
 }
 
 /// The lab of that name, if this very process has made it.
-pub(super) fn own_lab(name: &str) -> Option<lab::Lab> {
+pub(crate) fn own_lab(name: &str) -> Option<lab::Lab> {
     let lab = lab::Lab::open(name).ok()?;
     let (_, process) = made(&lab.manifest.mark, name)?;
     (process == std::process::id()).then_some(lab)

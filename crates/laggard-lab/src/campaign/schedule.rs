@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::cells::{self, Cell};
+use crate::runner::case::{self, Cell};
 use super::config::Config;
 use crate::inject::{Choice, Deed, Model};
 use crate::machine::LabError;
@@ -66,7 +66,7 @@ impl Schedule {
             seed: config.seed,
             random: RANDOM.into(),
             config: sum(&config.text),
-            cells: cells::of(config),
+            cells: case::of(config),
         }
     }
 }
@@ -162,7 +162,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("schedule.json");
         let config = config();
-        let schedule = CellSchedule::of(&config, &cells::of(&config)[0], None);
+        let schedule = CellSchedule::of(&config, &case::of(&config)[0], None);
         write(&path, &schedule).unwrap();
         assert_eq!(CellSchedule::read(&path).unwrap(), schedule);
         std::fs::write(&path, "{}").unwrap();

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::cells::Cell;
+use crate::runner::case::Cell;
 use super::config::Config;
-use super::result::{CellResult, Word};
+use crate::runner::result::{CellResult, Word};
 use crate::work::outcome::Outcome;
 
 /// A small campaign: three servers, one client, a partition.

@@ -2,10 +2,7 @@
 //! In: an [`Experiment`] and a lab. Out: a dataset with `labels.csv`, `cluster.toml` and `experiment.toml`, which
 //! says what was done when. Always: the fault is healed again, however the experiment ends.
 
-pub(crate) mod cluster;
-pub(crate) mod crew;
 pub mod overhead;
-mod play;
 pub mod suite;
 
 use std::time::Duration;
@@ -18,7 +15,7 @@ use crate::plan::file::LabFile;
 use crate::plan::host::HostPlan;
 use laggard_core::model::random::Random;
 
-pub use play::play;
+pub use crate::runner::labels::play;
 
 /// What shall be played.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use laggard_core::model::time::Span;
 
-use super::crew::{self, Crew, Pauses, SEALING_SECONDS};
+use crate::runner::workers::{self, Crew, Pauses, SEALING_SECONDS};
 use crate::lab::Lab;
 use crate::machine::LabError;
 
@@ -64,7 +64,7 @@ pub fn measure(
     folder: &Path,
     tell: &dyn Fn(&str),
 ) -> Result<Overhead, LabError> {
-    let workload = crew::ready(lab, workload)?;
+    let workload = workers::ready(lab, workload)?;
     let halves = 2 * measuring.rounds as u64;
     let longest = halves * (measuring.half.as_secs() + SETTLE.as_secs() + SEALING_SECONDS);
     let _clients = Crew::clients(lab, &workload, longest, Pauses::None)?;

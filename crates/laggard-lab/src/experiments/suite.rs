@@ -12,7 +12,7 @@ use crate::faults::{Fault, standing};
 use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
-use crate::playing::{self, Sum};
+use crate::runner::queue::{self, Sum};
 use crate::workloads::Workload;
 use laggard_core::model::random::Random;
 
@@ -43,7 +43,7 @@ pub struct Planned {
 }
 
 /// What is heard of a suite while it is played.
-pub type News<'a> = playing::News<'a, Planned, Planned>;
+pub type News<'a> = queue::News<'a, Planned, Planned>;
 
 /// The folder of an experiment that is not whole.
 const UNFINISHED: &str = ".unfinished";

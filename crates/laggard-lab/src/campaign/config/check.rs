@@ -11,7 +11,7 @@ use super::safety::{self, Safety};
 use super::tables::{File, FsckTable, MatrixTable, TimeoutsTable};
 use super::times::{Time, Timeouts};
 use super::{Check, Config, FaultPlan, Fsck, Recording, Task};
-use crate::campaign::template;
+use crate::runner::template;
 use crate::filesystems::Adapter;
 use crate::inject::Model;
 use crate::machine::LabError;

@@ -9,7 +9,7 @@ use toml::Spanned;
 use super::Config;
 use super::check::Place;
 use super::tables::{SafetyTable, StopTable};
-use crate::campaign::template;
+use crate::runner::template;
 use crate::inject::{LONGEST, MARKER, Node};
 use crate::machine::LabError;
 

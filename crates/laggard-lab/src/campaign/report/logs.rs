@@ -7,10 +7,10 @@ use laggard_core::model::time::Timestamp;
 use serde::Serialize;
 
 use super::Run;
-use crate::campaign::cells::{CONTROL, Cell};
-use crate::campaign::play;
-use crate::campaign::result::CellResult;
-use crate::campaign::stat::Phase;
+use crate::runner::case::{CONTROL, Cell};
+use crate::campaign::run;
+use crate::runner::result::CellResult;
+use crate::runner::stat::Phase;
 use crate::machine::LabError;
 use laggard_logs::{Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, Seen, Side, Sign};
 
@@ -122,7 +122,7 @@ fn injected(result: &CellResult) -> Option<Timestamp> {
 fn read_cell(run: &Run, result: &CellResult, classifier: &Classifier, seen: &mut Vec<Seen>) {
     let cell = &result.cell;
     for phase in PHASES {
-        let folder = play::cell_folder(&run.folder, cell).join("logs").join(phase.as_str());
+        let folder = run::cell_folder(&run.folder, cell).join("logs").join(phase.as_str());
         for node in names(&folder) {
             for file in names(&folder.join(&node)) {
                 let place = Place {

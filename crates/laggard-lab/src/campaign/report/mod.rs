@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::config::Config;
-use super::play;
-use super::result::CellResult;
+use super::run;
+use crate::runner::result::CellResult;
 use super::schedule::Schedule;
 use crate::machine::LabError;
 
@@ -96,7 +96,7 @@ impl Run {
         config.seed = schedule.seed;
         let (mut cells, mut broken) = (vec![], vec![]);
         for cell in &schedule.cells {
-            match play::read_result(&play::cell_folder(folder, cell)) {
+            match run::read_result(&run::cell_folder(folder, cell)) {
                 Ok(result) => cells.extend(result),
                 Err(error) => broken.push(error.to_string()),
             }
@@ -175,7 +175,7 @@ fn warnings(run: &Run) -> Vec<String> {
     }
     let warm = run.config.warm_checks().join(", ");
     if !warm.is_empty() {
-        warnings.push(play::warm_warning(&warm));
+        warnings.push(run::warm_warning(&warm));
     }
     let controls: Vec<&CellResult> = run.cells.iter().filter(|cell| cell.cell.fault.is_none()).collect();
     if controls.is_empty() {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::logs::LogFindings;
-use crate::campaign::cells::{CONTROL, Cell};
+use crate::runner::case::{CONTROL, Cell};
 use crate::campaign::config::Config;
-use crate::campaign::result::{CellResult, Verdict, Word};
+use crate::runner::result::{CellResult, Verdict, Word};
 
 /// How often each word was said, the most frequent first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

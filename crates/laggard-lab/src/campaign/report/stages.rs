@@ -4,8 +4,9 @@ use regex::Regex;
 use serde::Serialize;
 
 use super::Run;
-use crate::campaign::cells::Cell;
-use crate::campaign::{checking, play};
+use crate::runner::case::Cell;
+use crate::campaign::run;
+use crate::runner::fsck;
 use crate::filesystems::Stage;
 use crate::machine::LabError;
 
@@ -38,9 +39,9 @@ fn pattern(stage: &Stage) -> Result<(&str, Regex), LabError> {
 }
 
 fn of_cell(run: &Run, cell: &Cell, patterns: &[(&str, Regex)]) -> CellStages {
-    let steps = play::cell_folder(&run.folder, cell).join("steps");
+    let steps = run::cell_folder(&run.folder, cell).join("steps");
     let seen = |step: &str| {
-        let files = checking::said_by_fsck(step).map(|name| steps.join(name));
+        let files = fsck::said_by_fsck(step).map(|name| steps.join(name));
         let said: String = files.map(|path| std::fs::read(path).unwrap_or_default()).map(lossy).concat();
         let met = patterns.iter().filter(|(_, pattern)| pattern.is_match(&said));
         met.map(|(name, _)| (*name).to_owned()).collect()
@@ -67,7 +68,7 @@ mod tests {
         let schedule = Schedule::of(&config());
         schedule::write(&folder.join("schedule.json"), &schedule).unwrap();
         let cell = schedule.cells.iter().find(|cell| cell.name() == "cut/ONE/1").unwrap();
-        let steps = play::cell_folder(folder, cell).join("steps");
+        let steps = run::cell_folder(folder, cell).join("steps");
         std::fs::create_dir_all(&steps).unwrap();
         std::fs::write(steps.join("fsck-fsck.out"), said).unwrap();
         let result = result("cut/ONE", Outcome::Normal, Outcome::Ok);
@@ -91,11 +92,11 @@ mod tests {
     fn a_result_that_is_not_whole_is_told_and_not_counted() {
         let folder = tempfile::tempdir().unwrap();
         let cell = run(folder.path(), "").cells[0].cell.clone();
-        let path = play::cell_folder(folder.path(), &cell).join("result.json");
+        let path = run::cell_folder(folder.path(), &cell).join("result.json");
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &text[..text.len() / 2]).unwrap();
         let run = Run::read(folder.path()).unwrap();
-        assert!(run.cells.is_empty() && play::read(path.parent().unwrap()).is_none());
+        assert!(run.cells.is_empty() && run::read(path.parent().unwrap()).is_none());
         let report = Report::of(&run).unwrap();
         assert!(report.warnings[0].contains("result.json is not whole (EOF"), "{:?}", report.warnings);
     }

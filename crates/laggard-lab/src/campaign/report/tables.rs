@@ -2,7 +2,7 @@
 
 use super::rows::{Counted, Row};
 use super::{CellStages, Report};
-use crate::campaign::result::Verdict;
+use crate::runner::result::Verdict;
 use laggard_logs::Score;
 
 /// A table.

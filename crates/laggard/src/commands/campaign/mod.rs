@@ -1,6 +1,6 @@
 //! `laggard campaign`: what a file system, its own check and its logs make of faults.
 
-mod again;
+mod replay;
 mod report;
 mod run;
 
@@ -75,8 +75,8 @@ impl Campaign {
             Command::Run(run) => run.run(),
             Command::Recover { run } => recover(&run),
             Command::Report(report) => report.run(),
-            Command::Replay { cell } => again::replay(&cell),
-            Command::Shrink { cell } => again::shrink(&cell),
+            Command::Replay { cell } => replay::replay(&cell),
+            Command::Shrink { cell } => replay::shrink(&cell),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context;
 use clap::Args;
 use laggard_lab::campaign::Config;
-use laggard_lab::campaign::play::{self, News, Wanted};
+use laggard_lab::campaign::run::{self, News, Wanted};
 
 use super::explained;
 use crate::failure::{Done, Outcome, tell};
@@ -48,9 +48,9 @@ impl RunCommand {
         let wanted = Wanted { cells: self.cell.clone(), resume: self.resume };
         let verbose = self.verbose;
         let hear = |news: News| heard(&news, verbose);
-        let sum = play::play_all(&config, &wanted, &|| interrupt.is_wanted(), &hear);
+        let sum = run::play_all(&config, &wanted, &|| interrupt.is_wanted(), &hear);
         let sum = sum.map_err(explained)?;
-        let (now, folder) = (output::count(sum.now as u64, "cell"), play::folder(&config));
+        let (now, folder) = (output::count(sum.now as u64, "cell"), run::folder(&config));
         tell(format_args!("{}: {now} played, {} were there", folder.display(), sum.before));
         if sum.is_cut_short {
             tell("ended early: run it again with --resume to play what is left");

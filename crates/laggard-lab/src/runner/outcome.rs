@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::checking::AT_LAST;
+use super::fsck::AT_LAST;
 use crate::filesystems::FsckScripts;
 use crate::machine::LabError;
 use crate::machine::bounded::{Ended, Hang};

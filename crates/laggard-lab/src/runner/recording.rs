@@ -7,11 +7,11 @@ use std::time::Duration;
 use laggard_core::model::time::{Span, Timestamp};
 use serde_json::Value;
 
-use super::cells::Cell;
-use super::config::{Config, Recording};
+use super::case::Cell;
+use crate::campaign::config::{Config, Recording};
 use super::result::Diagnosis;
-use crate::experiments::cluster;
-use crate::experiments::crew::{self, Crew, Pauses};
+use super::cluster;
+use super::workers::{self, Crew, Pauses};
 use crate::lab::{self, Lab};
 use crate::machine::LabError;
 
@@ -36,7 +36,7 @@ impl<'l> Recorded<'l> {
         folder: &Path,
     ) -> Result<Option<Recorded<'l>>, LabError> {
         let (Some(lab), Some(Recording { load, lead })) = (lab, &config.record) else { return Ok(None) };
-        let workload = crew::ready(lab, load)?;
+        let workload = workers::ready(lab, load)?;
         let longest = (*lead + config.fsck.delay + MARGIN).as_secs();
         let folder = folder.join("recorded");
         std::fs::create_dir_all(&folder).map_err(LabError::at(&folder))?;

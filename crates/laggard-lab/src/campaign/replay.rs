@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::cells::Cell;
+use crate::runner::case::Cell;
 use super::config::Config;
-use super::frame::{self, Played};
-use super::play;
-use super::player::Stage;
+use crate::runner::frame::{self, Played};
+use super::run;
+use crate::runner::steps::Stage;
 use super::recovery::{self, Turn};
-use super::result::CellResult;
+use crate::runner::result::CellResult;
 use super::schedule::CellSchedule;
 use super::shrink::ddmin;
 use crate::machine::LabError;
@@ -66,7 +66,7 @@ pub fn replay(past: &Past, stage: Stage) -> Result<Replayed, LabError> {
     let again = CellSchedule::read(&folder.join("schedule.json")).ok();
     Ok(Replayed {
         is_same_choice: again.as_ref() == Some(&past.schedule),
-        then: play::read(&past.folder),
+        then: run::read(&past.folder),
         folder,
         now,
     })
@@ -76,7 +76,7 @@ pub fn replay(past: &Past, stage: Stage) -> Result<Replayed, LabError> {
 pub fn shrink(past: &Past, stage: Stage) -> Result<Vec<String>, LabError> {
     let turn = Turn::take(&past.run)?;
     recovery::recover(&past.run, &past.config, &turn)?;
-    let then = play::read(&past.folder);
+    let then = run::read(&past.folder);
     let wanted = then.map(|result| result.verdict());
     let wanted = wanted.ok_or_else(|| LabError::Input("the cell is not over: play it first".into()))?;
     let cell = &past.schedule.cell;

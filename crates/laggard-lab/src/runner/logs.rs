@@ -10,7 +10,7 @@ use std::time::Duration;
 use laggard_core::model::time::Timestamp;
 use serde::Serialize;
 
-use super::play::booted_us;
+use super::stat::booted_us;
 use super::stat::{Ledger, Phase, now_ns};
 use super::target::Target;
 use crate::inject::{Node, quoted};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::player::{Player, Step};
+use super::steps::{Player, Step};
 use super::stat::{Phase, Stat};
 use crate::filesystems::FsckScripts;
 use crate::inject::Node;

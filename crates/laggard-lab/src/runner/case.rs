@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{Config, Order};
+use crate::campaign::config::{Config, Order};
 use laggard_core::model::random::Random;
 
 /// One cell, once.
@@ -69,7 +69,7 @@ fn of_repeat(config: &Config, repeat: u32) -> Vec<Cell> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::config;
+    use crate::campaign::testing::config;
     use super::*;
 
     #[test]

@@ -7,16 +7,16 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::cells::Cell;
+use super::case::Cell;
 use super::phases;
-use super::player::Stage;
-use super::recovery;
+use super::steps::Stage;
+use crate::campaign::recovery;
 use super::result::CellResult;
-use super::schedule;
+use crate::campaign::schedule;
 use super::snapshot::Snapshot;
 use super::stat::{Ledger, Phase, now_ns};
 use super::target::Target;
-use super::watch::{Stop, Watch};
+use super::stop::{Stop, Watch};
 use crate::inject;
 use crate::machine::LabError;
 

@@ -6,10 +6,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::cells::Cell;
-use super::config::Config;
-use super::player::Stage;
-use super::recovery;
+use super::case::Cell;
+use crate::campaign::config::Config;
+use super::steps::Stage;
+use crate::campaign::recovery;
 use super::template;
 use crate::filesystems::{Adapter, Where};
 use crate::inject::{Exec, Node, quoted};

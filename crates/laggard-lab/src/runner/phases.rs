@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::cells::Cell;
-use super::logbook::Logbook;
-use super::player::{Player, Stage};
+use super::case::Cell;
+use super::logs::Logbook;
+use super::steps::{Player, Stage};
 use super::recording::Recorded;
 use super::result::{CellResult, Word};
-use super::schedule::{self, CellSchedule};
+use crate::campaign::schedule::{self, CellSchedule};
 use super::stat::{Phase, now_ns};
 use super::target::Target;
 use crate::filesystems::Where;

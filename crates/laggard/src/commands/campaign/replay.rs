@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use laggard_lab::campaign::Stage;
-use laggard_lab::campaign::again::{self, Past};
-use laggard_lab::campaign::result::CellResult;
+use laggard_lab::campaign::replay::{self, Past};
+use laggard_lab::runner::result::CellResult;
 
 use super::explained;
 use super::run::Interrupt;
@@ -19,7 +19,7 @@ pub fn replay(path: &Path) -> Outcome {
         is_over: &|| interrupt.is_wanted(),
         tell: &|line| tell(format_args!("  {line}")),
     };
-    let replayed = again::replay(&past, stage).map_err(explained)?;
+    let replayed = replay::replay(&past, stage).map_err(explained)?;
     let choice =
         if replayed.is_same_choice { "the same was chosen" } else { "OTHERS were chosen: the files differ" };
     tell(format_args!("{}: {choice}", replayed.folder.display()));
@@ -53,7 +53,7 @@ pub fn shrink(path: &Path) -> Outcome {
             }
         },
     };
-    let fewest = again::shrink(&past, stage).map_err(explained)?;
+    let fewest = replay::shrink(&past, stage).map_err(explained)?;
     writeln!(output::stdout(), "{}", fewest.join(" "))?;
     Ok(Done::Well)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::logbook::{KERNEL, after, last_line};
+use super::logs::{KERNEL, after, last_line};
 use super::target::Target;
 use crate::inject::Node;
 use crate::work::outcome::Outcome;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::config::Config;
+use crate::campaign::config::Config;
 
 /// What every command may use besides the target's own variables: where clients have mounted, where files may be kept
 /// that are not the file system's, what choices follow from, and the cell.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::cells::Cell;
+use super::case::Cell;
 use super::stat::Stat;
 use crate::work::outcome::Outcome;
 
@@ -187,7 +187,7 @@ impl From<&Stat> for Word {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{result, word};
+    use crate::campaign::testing::{result, word};
     use super::*;
 
     #[test]

@@ -184,3 +184,11 @@ pub fn said(path: &Path) -> String {
     let from = text.len().saturating_sub(MOST);
     String::from_utf8_lossy(text.get(from..).unwrap_or_default()).into_owned()
 }
+
+/// When the machine was started, for messages of the kernel that count from then.
+pub(crate) fn booted_us() -> Option<u64> {
+    // Not from /proc/stat, which has whole seconds.
+    let text = std::fs::read_to_string("/proc/uptime").ok()?;
+    let uptime: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some((now_ns() / 1000).saturating_sub((uptime * 1e6) as u64))
+}

@@ -8,16 +8,16 @@ use std::time::Instant;
 use regex::Regex;
 use serde_json::json;
 
-use super::cells::Cell;
+use crate::runner::case::Cell;
 use super::config::{Config, StopOn};
-use super::frame::{self, Played};
-use super::player::Stage;
+use crate::runner::frame::{self, Played};
+use crate::runner::steps::Stage;
 use super::recovery::{self, Turn};
-use super::result::{CellResult, Verdict};
+use crate::runner::result::{CellResult, Verdict};
 use super::schedule::{self, Schedule};
 use crate::machine::place::Place;
 use crate::machine::{LabError, needs};
-use crate::playing::{self, Sum};
+use crate::runner::queue::{self, Sum};
 
 /// What shall be played.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub struct Wanted {
 }
 
 /// What is heard of a campaign.
-pub type News<'a> = playing::News<'a, Cell, CellResult>;
+pub type News<'a> = queue::News<'a, Cell, CellResult>;
 
 /// The folder of a run.
 pub fn folder(config: &Config) -> PathBuf {
@@ -187,20 +187,12 @@ fn fingerprint(config: &Config) -> serde_json::Value {
     let kernel = Place::Here.run(&["uname", "-sr"]).unwrap_or_default();
     json!({
         "kernel": kernel.trim(),
-        "booted_us": booted_us(),
+        "booted_us": crate::runner::stat::booted_us(),
         "adapter": config.adapter.name,
         "adapter_sum": schedule::sum(&format!("{:?}", config.adapter)),
         "config_sum": schedule::sum(&config.text),
         "laggard": env!("CARGO_PKG_VERSION"),
     })
-}
-
-/// When the machine was started, for messages of the kernel that count from then.
-pub(super) fn booted_us() -> Option<u64> {
-    // Not from /proc/stat, which has whole seconds.
-    let text = std::fs::read_to_string("/proc/uptime").ok()?;
-    let uptime: f64 = text.split_whitespace().next()?.parse().ok()?;
-    Some((super::stat::now_ns() / 1000).saturating_sub((uptime * 1e6) as u64))
 }
 
 /// What is left of a cell that was cut short.

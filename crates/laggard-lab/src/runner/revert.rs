@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::phases::Run;
-use super::player::Step;
+use super::steps::Step;
 use super::result::Word;
 use super::stat::{Phase, now_ns};
 use crate::filesystems::Where;

@@ -5,8 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use laggard_core::model::time::Timestamp;
 
-use super::crew::{self, Crew, Pauses};
-use super::{Experiment, Protocol, cluster};
+use super::workers::{self, Crew, Pauses};
+use super::cluster;
+use crate::experiments::{Experiment, Protocol};
 use crate::lab::Lab;
 use crate::machine::LabError;
 use laggard_core::diagnosis::label::{self, Label};
@@ -22,7 +23,7 @@ pub fn play(
     tell: &dyn Fn(&str),
 ) -> Result<Protocol, LabError> {
     check(lab, experiment, out)?;
-    let workload = crew::ready(lab, &experiment.workload)?;
+    let workload = workers::ready(lab, &experiment.workload)?;
     let parts = &experiment.parts;
 
     tell("the workload settles");
@@ -84,7 +85,7 @@ fn with_fault(
 
 fn protocol(lab: &Lab, experiment: &Experiment, times: [Timestamp; 4]) -> Protocol {
     let [begin, applied, healed, end] = times;
-    let passes = crew::passes(lab);
+    let passes = workers::passes(lab);
     let rate = |from: Timestamp, to: Timestamp| {
         let (from, to) = (seconds(from), seconds(to));
         let inside = passes.iter().filter(|at| **at >= from && **at < to).count();

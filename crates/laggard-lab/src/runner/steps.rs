@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::cells::Cell;
-use super::config::{Config, Task};
-use super::judge::{self, Judged};
+use super::case::Cell;
+use crate::campaign::config::{Config, Task};
+use super::outcome::{self, Judged};
 use super::kernels::Kernels;
 use super::stat::{Ledger, Phase, Stat, now_ns, said, tail};
 use super::target::Target;
@@ -126,8 +126,8 @@ impl<'a> Player<'a> {
         let ended = bounded::run(command, &bounds, &files, &free, self.stage.is_over)?;
         let (out, err) = (said(&files.stdout), said(&files.stderr));
         let judged = match fsck {
-            Some(scripts) => judge::fsck(scripts, &ended, &format!("{out}\n{err}"))?,
-            None => judge::program(&ended, &out, &err),
+            Some(scripts) => outcome::fsck(scripts, &ended, &format!("{out}\n{err}"))?,
+            None => outcome::program(&ended, &out, &err),
         };
         // A probe looks every second, and whatever it met is met by the next step.
         let fallen = if step.is_probe { None } else { self.kernels.look(&self.target) };

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::config::{Config, StopIf};
+use crate::campaign::config::{Config, StopIf};
 use super::target;
 use crate::inject::{Exec, Node};
 
@@ -122,7 +122,7 @@ impl std::fmt::Display for Stop {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::config;
+    use crate::campaign::testing::config;
     use super::*;
 
     fn with(cmd: &str, every_ms: u64) -> Config {
