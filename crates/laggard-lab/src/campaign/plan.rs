@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::runner::case::{self, Cell};
 use super::config::{Check, Config};
 use super::run;
+use crate::runner::case::{self, Cell};
 
 /// What a campaign would do.
 #[derive(Clone, Debug, Serialize)]

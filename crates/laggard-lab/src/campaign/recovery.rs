@@ -9,13 +9,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::Config;
-use crate::runner::snapshot::Snapshot;
-use crate::runner::stat::{self, Ledger, Phase, now_ns};
 use crate::inject::{self, Journal, Which};
 use crate::lab;
 use crate::machine::LabError;
 use crate::machine::pen::Pen;
 use crate::manifest::{self, Manifest};
+use crate::runner::snapshot::Snapshot;
+use crate::runner::stat::{self, Ledger, Phase, now_ns};
 
 /// Held while a run is played or recovered; ends with the process, however that ends.
 #[derive(Debug)]

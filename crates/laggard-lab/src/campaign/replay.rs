@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::runner::case::Cell;
 use super::config::Config;
-use crate::runner::frame::{self, Played};
-use super::run;
-use crate::runner::steps::Stage;
 use super::recovery::{self, Turn};
-use crate::runner::result::CellResult;
+use super::run;
 use super::schedule::CellSchedule;
 use super::shrink::ddmin;
 use crate::machine::LabError;
+use crate::runner::case::Cell;
+use crate::runner::frame::{self, Played};
+use crate::runner::result::CellResult;
+use crate::runner::steps::Stage;
 
 /// What a replay came to.
 #[derive(Debug)]

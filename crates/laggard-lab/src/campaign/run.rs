@@ -8,16 +8,16 @@ use std::time::Instant;
 use regex::Regex;
 use serde_json::json;
 
-use crate::runner::case::Cell;
 use super::config::{Config, StopOn};
-use crate::runner::frame::{self, Played};
-use crate::runner::steps::Stage;
 use super::recovery::{self, Turn};
-use crate::runner::result::{CellResult, Verdict};
 use super::schedule::{self, Schedule};
 use crate::machine::place::Place;
 use crate::machine::{LabError, needs};
+use crate::runner::case::Cell;
+use crate::runner::frame::{self, Played};
 use crate::runner::queue::{self, Sum};
+use crate::runner::result::{CellResult, Verdict};
+use crate::runner::steps::Stage;
 
 /// What shall be played.
 #[derive(Clone, Debug, Default)]

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::runner::case::{self, Cell};
 use super::config::Config;
 use crate::inject::{Choice, Deed, Model};
 use crate::machine::LabError;
+use crate::runner::case::{self, Cell};
 
 /// The generator that all choices come from.
 const RANDOM: &str = "splitmix64";

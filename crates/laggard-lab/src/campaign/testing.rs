@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::runner::case::Cell;
 use super::config::Config;
+use crate::runner::case::Cell;
 use crate::runner::result::{CellResult, Word};
 use crate::work::outcome::Outcome;
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use laggard_core::model::time::Span;
 
-use crate::runner::workers::{self, Crew, Pauses, SEALING_SECONDS};
 use crate::lab::Lab;
 use crate::machine::LabError;
+use crate::runner::workers::{self, Crew, Pauses, SEALING_SECONDS};
 
 /// How much longer a workload takes while it is recorded.
 #[derive(Clone, Debug, PartialEq)]

@@ -69,8 +69,8 @@ fn of_repeat(config: &Config, repeat: u32) -> Vec<Cell> {
 
 #[cfg(test)]
 mod tests {
-    use crate::campaign::testing::config;
     use super::*;
+    use crate::campaign::testing::config;
 
     #[test]
     fn every_set_meets_every_fault_and_each_repeat_has_an_order_of_its_own() {

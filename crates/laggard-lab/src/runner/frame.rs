@@ -9,14 +9,14 @@ use serde_json::json;
 
 use super::case::Cell;
 use super::phases;
-use super::steps::Stage;
-use crate::campaign::recovery;
 use super::result::CellResult;
-use crate::campaign::schedule;
 use super::snapshot::Snapshot;
 use super::stat::{Ledger, Phase, now_ns};
-use super::target::Target;
+use super::steps::Stage;
 use super::stop::{Stop, Watch};
+use super::target::Target;
+use crate::campaign::recovery;
+use crate::campaign::schedule;
 use crate::inject;
 use crate::machine::LabError;
 

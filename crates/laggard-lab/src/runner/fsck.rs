@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::steps::{Player, Step};
 use super::stat::{Phase, Stat};
+use super::steps::{Player, Step};
 use crate::filesystems::FsckScripts;
 use crate::inject::Node;
 use crate::machine::LabError;

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use laggard_core::model::time::Timestamp;
 
-use super::workers::{self, Crew, Pauses};
 use super::cluster;
+use super::workers::{self, Crew, Pauses};
 use crate::experiments::{Experiment, Protocol};
 use crate::lab::Lab;
 use crate::machine::LabError;

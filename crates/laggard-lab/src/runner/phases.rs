@@ -8,12 +8,12 @@ use serde_json::json;
 
 use super::case::Cell;
 use super::logs::Logbook;
-use super::steps::{Player, Stage};
 use super::recording::Recorded;
 use super::result::{CellResult, Word};
-use crate::campaign::schedule::{self, CellSchedule};
 use super::stat::{Phase, now_ns};
+use super::steps::{Player, Stage};
 use super::target::Target;
+use crate::campaign::schedule::{self, CellSchedule};
 use crate::filesystems::Where;
 use crate::inject::{self, Deed, Session};
 use crate::machine::LabError;

@@ -8,10 +8,10 @@ use laggard_core::model::time::{Span, Timestamp};
 use serde_json::Value;
 
 use super::case::Cell;
-use crate::campaign::config::{Config, Recording};
-use super::result::Diagnosis;
 use super::cluster;
+use super::result::Diagnosis;
 use super::workers::{self, Crew, Pauses};
+use crate::campaign::config::{Config, Recording};
 use crate::lab::{self, Lab};
 use crate::machine::LabError;
 

@@ -187,8 +187,8 @@ impl From<&Stat> for Word {
 
 #[cfg(test)]
 mod tests {
-    use crate::campaign::testing::{result, word};
     use super::*;
+    use crate::campaign::testing::{result, word};
 
     #[test]
     fn a_check_that_fails_while_fsck_says_fine_is_silent() {

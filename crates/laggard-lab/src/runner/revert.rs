@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::phases::Run;
-use super::steps::Step;
 use super::result::Word;
 use super::stat::{Phase, now_ns};
+use super::steps::Step;
 use crate::filesystems::Where;
 use crate::inject::{Deed, Session};
 use crate::machine::LabError;

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::case::Cell;
-use crate::campaign::config::{Config, Task};
-use super::outcome::{self, Judged};
 use super::kernels::Kernels;
+use super::outcome::{self, Judged};
 use super::stat::{Ledger, Phase, Stat, now_ns, said, tail};
 use super::target::Target;
+use crate::campaign::config::{Config, Task};
 use crate::filesystems::FsckScripts;
 use crate::inject::Node;
 use crate::machine::LabError;

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::campaign::config::{Config, StopIf};
 use super::target;
+use crate::campaign::config::{Config, StopIf};
 use crate::inject::{Exec, Node};
 
 /// Why a cell ends early.
@@ -122,8 +122,8 @@ impl std::fmt::Display for Stop {
 
 #[cfg(test)]
 mod tests {
-    use crate::campaign::testing::config;
     use super::*;
+    use crate::campaign::testing::config;
 
     fn with(cmd: &str, every_ms: u64) -> Config {
         let mut config = config();

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::case::Cell;
-use crate::campaign::config::Config;
 use super::steps::Stage;
-use crate::campaign::recovery;
 use super::template;
+use crate::campaign::config::Config;
+use crate::campaign::recovery;
 use crate::filesystems::{Adapter, Where};
 use crate::inject::{Exec, Node, quoted};
 use crate::lab::{self, BRICK, Lab, MOUNTPOINT};

@@ -11,11 +11,11 @@ use super::safety::{self, Safety};
 use super::tables::{File, FsckTable, MatrixTable, TimeoutsTable};
 use super::times::{Time, Timeouts};
 use super::{Check, Config, FaultPlan, Fsck, Recording, Task};
-use crate::runner::template;
 use crate::filesystems::Adapter;
 use crate::inject::Model;
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
+use crate::runner::template;
 
 /// Where in the text something is.
 pub(super) struct Place<'a> {

@@ -9,9 +9,9 @@ use toml::Spanned;
 use super::Config;
 use super::check::Place;
 use super::tables::{SafetyTable, StopTable};
-use crate::runner::template;
 use crate::inject::{LONGEST, MARKER, Node};
 use crate::machine::LabError;
+use crate::runner::template;
 
 /// What must not happen.
 #[derive(Clone, Debug, PartialEq, Eq)]

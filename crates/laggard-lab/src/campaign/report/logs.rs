@@ -7,11 +7,11 @@ use laggard_core::model::time::Timestamp;
 use serde::Serialize;
 
 use super::Run;
-use crate::runner::case::{CONTROL, Cell};
 use crate::campaign::run;
+use crate::machine::LabError;
+use crate::runner::case::{CONTROL, Cell};
 use crate::runner::result::CellResult;
 use crate::runner::stat::Phase;
-use crate::machine::LabError;
 use laggard_logs::{Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, Seen, Side, Sign};
 
 /// What the logs of a run are worth.

@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use super::config::Config;
 use super::run;
-use crate::runner::result::CellResult;
 use super::schedule::Schedule;
 use crate::machine::LabError;
+use crate::runner::result::CellResult;
 
 pub use diff::{Difference, diff, table as diff_table};
 pub use html::page;

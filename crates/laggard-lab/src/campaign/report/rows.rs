@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::logs::LogFindings;
-use crate::runner::case::{CONTROL, Cell};
 use crate::campaign::config::Config;
+use crate::runner::case::{CONTROL, Cell};
 use crate::runner::result::{CellResult, Verdict, Word};
 
 /// How often each word was said, the most frequent first.

@@ -4,11 +4,11 @@ use regex::Regex;
 use serde::Serialize;
 
 use super::Run;
-use crate::runner::case::Cell;
 use crate::campaign::run;
-use crate::runner::fsck;
 use crate::filesystems::Stage;
 use crate::machine::LabError;
+use crate::runner::case::Cell;
+use crate::runner::fsck;
 
 /// The stages that were seen in a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
