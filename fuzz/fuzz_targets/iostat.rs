@@ -2,7 +2,7 @@
 #![no_main]
 
 use laggard_sources::iostat;
-use laggard_sources::reading::Collected;
+use laggard_sources::sink::Collected;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

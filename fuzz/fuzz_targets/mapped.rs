@@ -4,7 +4,7 @@
 #![no_main]
 
 use laggard_sources::mapped::{Mapping, csv};
-use laggard_sources::reading::Collected;
+use laggard_sources::sink::Collected;
 use libfuzzer_sys::fuzz_target;
 
 const GOOD: &str =

@@ -2,7 +2,8 @@
 #![no_main]
 
 use laggard_core::samples::RawTable;
-use laggard_sources::reading::{Note, Origin, ReadError, Sink};
+use laggard_input::ReadError;
+use laggard_sources::sink::{Note, Origin, Sink};
 use laggard_sources::sysstat;
 use libfuzzer_sys::fuzz_target;
 

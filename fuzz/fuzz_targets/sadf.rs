@@ -1,7 +1,7 @@
 //! Any bytes as each of sadf's formats: an error at worst.
 #![no_main]
 
-use laggard_sources::reading::Collected;
+use laggard_sources::sink::Collected;
 use laggard_sources::sadf;
 use libfuzzer_sys::fuzz_target;
 

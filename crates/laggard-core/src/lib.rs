@@ -6,7 +6,6 @@
 //! No clock, no files: whatever needs one of these gets it as an argument from another crate.
 
 pub mod model;
-pub mod reading;
 pub mod samples;
 pub mod scores;
 pub mod tables;

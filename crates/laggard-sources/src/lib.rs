@@ -4,12 +4,12 @@
 //! Always: what could be read is handed over before an error is returned, and bad input is an error, never a
 //! panic.
 
-mod gathering;
 mod printed;
-pub mod reading;
+mod row_buffer;
+pub mod sink;
 
 pub mod discover;
-pub mod input;
+pub mod import;
 pub mod iostat;
 pub mod live;
 pub mod mapped;

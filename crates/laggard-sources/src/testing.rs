@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use laggard_core::model::time::Timestamp;
 
-use crate::reading::Collected;
+use crate::sink::Collected;
 
 /// A file of the corpus of real recordings; none, and a word about it, where that is not at hand.
 pub(crate) fn corpus(path: &str) -> Option<PathBuf> {

@@ -5,16 +5,18 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use laggard_input::{Place, ReadError};
+
 use super::report::Reports;
 use crate::printed::column::{Row, Target};
 use crate::printed::document::{self, Fields, Statistics};
-use crate::reading::{Place, ReadError, Sink};
+use crate::sink::Sink;
 
 const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt -o JSON)";
 
 /// Whether a text begins like such a document: as one of sysstat's, but not of a file of sadc's.
-pub fn recognises(start: &str) -> bool {
-    document::recognises(start) && !start.contains("\"file-date\"")
+pub fn recognises(start: &[u8]) -> bool {
+    document::recognises(start) && !document::has_file_date(start)
 }
 
 /// Reads a document, one report at a time; `host` is for output that does not name its own.

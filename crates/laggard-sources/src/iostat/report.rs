@@ -4,18 +4,19 @@ use jiff::civil::{Date, Time};
 use laggard_core::model::component;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Span, Timestamp};
+use laggard_input::ReadError;
 
-use crate::gathering::Gathering;
 use crate::printed::column::Row;
 use crate::printed::date::{self, Calendar};
-use crate::reading::{Origin, ROWS_AT_ONCE, ReadError, Sink};
+use crate::row_buffer::RowBuffer;
+use crate::sink::{Origin, ROWS_AT_ONCE, Sink};
 
 /// Between reports that carry no time. iostat is nearly always run by the second.
 const ASSUMED_INTERVAL: Span = Span::SECOND;
 
 /// Takes the reports of one run after the other, gives rows.
 pub(super) struct Reports<'s> {
-    pub(super) gathering: Gathering<'s>,
+    pub(super) gathering: RowBuffer<'s>,
     pub(super) calendar: Calendar,
     pub(super) schema: &'static Schema,
     origin: Origin,
@@ -41,7 +42,7 @@ impl<'s> Reports<'s> {
     /// Before the first run; `host` is for output that does not name its own.
     pub(super) fn new(sink: &'s mut dyn Sink, host: &str) -> Self {
         Reports {
-            gathering: Gathering::new(sink, ROWS_AT_ONCE),
+            gathering: RowBuffer::new(sink, ROWS_AT_ONCE),
             calendar: Calendar::default(),
             schema: Schema::named("disk_rates").expect("disks have rates"),
             origin: Origin { host: host.into(), every: None, wraps_at_32_bits: false },

@@ -1,7 +1,9 @@
 //! iostat's output in its generations, whole and broken.
 
+use laggard_input::ReadError;
+
 use super::{json, text};
-use crate::reading::{Collected, ReadError, Sink};
+use crate::sink::{Collected, Sink};
 use crate::testing::corpus;
 
 const TIMED: &str = include_str!("../../tests/fixtures/printed/iostat-xt.txt");

@@ -3,21 +3,22 @@
 use std::io::BufRead;
 
 use laggard_core::model::schema::Schema;
+use laggard_input::{Lines, ReadError};
 
 use super::report::Reports;
+use crate::printed::bad_lines::BadLines;
 use crate::printed::column::{Row, Target};
 use crate::printed::date;
-use crate::printed::line::{BadLines, Lines};
-use crate::reading::{ReadError, Sink};
+use crate::sink::Sink;
 
 const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt)";
 
 /// Whether a text begins like such a file: with a heading of devices.
-pub fn recognises(start: &str) -> bool {
+pub fn recognises(start: &[u8]) -> bool {
     let schema = Schema::named("disk_rates").expect("disks have rates");
     let is_heading =
         |line| Heading::read(line, schema).is_some_and(|heading| heading.targets.iter().any(Option::is_some));
-    start.lines().any(is_heading)
+    String::from_utf8_lossy(start).lines().any(is_heading)
 }
 
 /// Reads lines; `host` is for output that does not name its own.
@@ -68,11 +69,10 @@ impl<'s> Reader<'s> {
         Reader { reports, state: State::Elsewhere, headings: Vec::new(), pending: None, bad }
     }
 
-    fn lines(&mut self, mut lines: Lines<'_>) -> Result<(), ReadError> {
-        while lines.advance()? {
-            let text = lines.text();
-            if !lines.is_whole() || !self.line(&text)? {
-                self.bad.add(lines.number(), &text);
+    fn lines(&mut self, mut lines: Lines<&mut dyn BufRead>) -> Result<(), ReadError> {
+        while let Some(line) = lines.read_line()? {
+            if !line.is_complete || !self.line(&line.text())? {
+                self.bad.add_line(&line);
             }
         }
         Ok(())

@@ -8,11 +8,12 @@ use laggard_core::model::component::{self, Kind};
 use laggard_core::model::schema::{Schema, Values};
 use laggard_core::model::time::Timestamp;
 use laggard_core::samples::ABSENT;
+use laggard_input::{Place, ReadError};
 
 use super::mapping::{Mapping, TableMapping};
 use super::template::{Part, Template};
-use crate::gathering::Gathering;
-use crate::reading::{Origin, Place, ReadError, host_of_file};
+use crate::row_buffer::RowBuffer;
+use crate::sink::{Origin, host_of_file};
 
 /// One record of a file.
 pub(super) trait Record {
@@ -110,7 +111,7 @@ impl Binding {
     }
 
     /// Makes the rows of one record; none if it does not fit.
-    pub(super) fn rows(&mut self, record: &dyn Record, gathering: &mut Gathering<'_>) -> Option<()> {
+    pub(super) fn rows(&mut self, record: &dyn Record, gathering: &mut RowBuffer<'_>) -> Option<()> {
         let time = record.time(self.time).filter(|time| YEARS.contains(time))?;
         for table in &mut self.tables {
             table.fill(record)?;
@@ -148,7 +149,7 @@ impl BoundTable {
         record: &dyn Record,
         host: &Bound,
         origin: &mut Origin,
-        gathering: &mut Gathering<'_>,
+        gathering: &mut RowBuffer<'_>,
     ) -> Option<(usize, u32)> {
         if let Some(last) = &self.last
             && host.is(&last.host, record)

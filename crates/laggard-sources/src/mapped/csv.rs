@@ -8,12 +8,13 @@ use std::rc::Rc;
 use ::csv::{ByteRecord, Reader, ReaderBuilder};
 use laggard_core::model::time::Timestamp;
 use laggard_core::samples::ABSENT;
+use laggard_input::{Place, ReadError};
 
 use super::binding::{Binding, Record};
 use super::mapping::{Mapping, Options, TimeUnit};
-use crate::gathering::Gathering;
-use crate::printed::line::BadLines;
-use crate::reading::{Place, ROWS_AT_ONCE, ReadError, Sink};
+use crate::printed::bad_lines::BadLines;
+use crate::row_buffer::RowBuffer;
+use crate::sink::{ROWS_AT_ONCE, Sink};
 
 /// A record that is longer has a quote that nobody closed.
 const LONGEST_RECORD: usize = 1 << 20;
@@ -25,7 +26,7 @@ pub fn read(
     mapping: &Mapping,
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
-    let mut gathering = Gathering::new(sink, ROWS_AT_ONCE);
+    let mut gathering = RowBuffer::new(sink, ROWS_AT_ONCE);
     let mut bad = BadLines::default();
     let read = records(input, name, mapping, &mut gathering, &mut bad);
     gathering.hand_over()?;
@@ -37,7 +38,7 @@ fn records(
     input: &mut dyn BufRead,
     name: &str,
     mapping: &Mapping,
-    gathering: &mut Gathering<'_>,
+    gathering: &mut RowBuffer<'_>,
     bad: &mut BadLines,
 ) -> Result<(), ReadError> {
     let budget = Rc::new(Cell::new(LONGEST_RECORD));
@@ -54,7 +55,7 @@ fn records(
         let fits = fields.len() == columns.len() && binding.rows(&line, gathering).is_some();
         if !fits {
             let number = fields.position().map_or(0, ::csv::Position::line);
-            bad.add(number, &String::from_utf8_lossy(fields.as_slice()));
+            bad.add(number, fields.as_slice());
         }
         if gathering.settle()? {
             binding.forget_places();

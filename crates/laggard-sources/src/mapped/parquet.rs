@@ -15,12 +15,13 @@ use arrow_schema::{ArrowError, DataType, TimeUnit as ArrowUnit};
 use bytes::Bytes;
 use laggard_core::model::time::Timestamp;
 use laggard_core::samples::ABSENT;
+use laggard_input::{Place, ReadError};
 
 use super::binding::{Binding, Record};
 use super::csv::whole;
 use super::mapping::{Mapping, TimeUnit};
-use crate::gathering::Gathering;
-use crate::reading::{Place, ROWS_AT_ONCE, ReadError, Sink};
+use crate::row_buffer::RowBuffer;
+use crate::sink::{ROWS_AT_ONCE, Sink};
 
 /// Parquet is read from its end, so what cannot be sought in is held in memory; but not more than this.
 const MOST_IN_MEMORY: u64 = 1 << 30;
@@ -55,7 +56,7 @@ fn read<C: ChunkReader + 'static>(
     mapping: &Mapping,
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
-    let mut gathering = Gathering::new(sink, ROWS_AT_ONCE);
+    let mut gathering = RowBuffer::new(sink, ROWS_AT_ONCE);
     let mut misfits = 0;
     let read = batches(content, name, mapping, &mut gathering, &mut misfits);
     gathering.hand_over()?;
@@ -74,7 +75,7 @@ fn batches<C: ChunkReader + 'static>(
     content: C,
     name: &str,
     mapping: &Mapping,
-    gathering: &mut Gathering<'_>,
+    gathering: &mut RowBuffer<'_>,
     misfits: &mut u64,
 ) -> Result<(), ReadError> {
     let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(content))?;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use ::parquet::arrow::ArrowWriter;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 use laggard_core::samples::ABSENT;
+use laggard_input::ReadError;
 
 use super::{Mapping, csv, parquet};
-use crate::reading::{Collected, ReadError};
+use crate::sink::Collected;
 
 const DRIVES: &str = r#"
     [time]

@@ -1,6 +1,8 @@
 //! The JSON that sadf and iostat print: `{"sysstat": {"hosts": [{"nodename": ..., "statistics": [...]}]}}`,
 //! walked through one sample at a time, so that a file may be of any size, and may end anywhere.
 
+use laggard_input::{Place, ReadError};
+
 use std::fmt;
 use std::io::{BufRead, BufReader};
 
@@ -8,8 +10,6 @@ use serde::Deserialize;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
-
-use crate::reading::{Place, ReadError};
 
 /// Takes the parts of a document in the order in which they come.
 pub(crate) trait Statistics {
@@ -29,9 +29,14 @@ pub(crate) trait Statistics {
 }
 
 /// Whether a text begins like such a document.
-pub(crate) fn recognises(start: &str) -> bool {
-    let inner = start.trim_start().strip_prefix('{').map(str::trim_start);
-    inner.is_some_and(|inner| inner.starts_with("\"sysstat\""))
+pub(crate) fn recognises(start: &[u8]) -> bool {
+    let inner = start.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    inner.is_some_and(|inner| inner.starts_with(b"\"sysstat\""))
+}
+
+/// True for the JSON of sadf, false for that of iostat.
+pub(crate) fn has_file_date(start: &[u8]) -> bool {
+    memchr::memmem::find(start, b"\"file-date\"").is_some()
 }
 
 /// Reads documents, one after the other, to the end of the input.

@@ -4,21 +4,24 @@ use std::io::BufRead;
 
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::Timestamp;
+use laggard_input::{Lines, Place, ReadError};
 
 use super::moment::Moment;
 use super::samples::Samples;
+use crate::printed::bad_lines::BadLines;
 use crate::printed::column::{Row, Target};
-use crate::printed::line::{BadLines, Lines};
-use crate::reading::{Place, ROWS_AT_ONCE, ReadError, Sink};
+use crate::sink::{ROWS_AT_ONCE, Sink};
 
 /// Activities that share a table (what an interface carries, and its errors) stand far apart in the file, so
 /// their rows are kept until the other one comes: a day of seconds for a well-equipped host.
 const ROWS_KEPT: usize = 1 << 20;
 
 /// Whether a text begins like such a file: with a heading, or with a restart.
-pub fn recognises(start: &str) -> bool {
-    let is_heading = |line: &str| line.starts_with("# hostname;interval;timestamp");
-    start.lines().any(is_heading) || start.lines().next().is_some_and(|line| line.contains(";LINUX-RESTART"))
+pub fn recognises(start: &[u8]) -> bool {
+    let mut lines = start.split(|&byte| byte == b'\n');
+    let is_restart = |line| memchr::memmem::find(line, b";LINUX-RESTART").is_some();
+    let is_heading = |line: &[u8]| line.starts_with(b"# hostname;interval;timestamp");
+    lines.clone().next().is_some_and(is_restart) || lines.any(is_heading)
 }
 
 /// Reads lines.
@@ -62,19 +65,19 @@ struct Heading {
 }
 
 impl Reader<'_> {
-    fn lines(&mut self, mut lines: Lines<'_>) -> Result<(), ReadError> {
-        while lines.advance()? {
-            let text = lines.text();
-            if !lines.is_whole() {
-                self.bad.add(lines.number(), &text);
+    fn lines(&mut self, mut lines: Lines<&mut dyn BufRead>) -> Result<(), ReadError> {
+        while let Some(line) = lines.read_line()? {
+            let text = line.text();
+            if !line.is_complete {
+                self.bad.add_line(&line);
             } else if let Some(heading) = text.strip_prefix('#') {
-                let heading = Heading::read(heading, lines.number())?;
+                let heading = Heading::read(heading, line.place())?;
                 self.heading = Some(self.unless_overflown(heading));
             } else if !text.trim().is_empty() {
                 match self.line(&text) {
                     Some(Some(slot)) => self.settle(slot)?,
                     Some(None) => {}
-                    None => self.bad.add(lines.number(), &text),
+                    None => self.bad.add_line(&line),
                 }
             }
         }
@@ -151,14 +154,10 @@ impl Reader<'_> {
 }
 
 impl Heading {
-    fn read(text: &str, line: u64) -> Result<Heading, ReadError> {
+    fn read(text: &str, place: Place) -> Result<Heading, ReadError> {
         if text.contains("[...]") {
             let found = "all activities side by side, as sadf -h prints them";
-            return Err(ReadError::content(
-                Place::Line(line),
-                "one activity after the other (sadf -d)",
-                found,
-            ));
+            return Err(ReadError::content(place, "one activity after the other (sadf -d)", found));
         }
         let columns: Vec<&str> = text.trim().split(';').skip(3).collect();
         let schema = activity(&columns);

@@ -4,14 +4,16 @@ use std::io::BufRead;
 
 use serde::Deserialize;
 
+use laggard_input::ReadError;
+
 use super::moment::Moment;
 use super::samples::{Printed, Samples};
 use crate::printed::document::{self, Fields, Statistics};
-use crate::reading::{ReadError, Sink};
+use crate::sink::Sink;
 
 /// Whether a text begins like such a document.
-pub fn recognises(start: &str) -> bool {
-    document::recognises(start) && start.contains("\"file-date\"")
+pub fn recognises(start: &[u8]) -> bool {
+    document::recognises(start) && document::has_file_date(start)
 }
 
 /// Reads a document, one sample at a time.

@@ -3,11 +3,12 @@
 use laggard_core::model::component;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::Timestamp;
+use laggard_input::{Place, ReadError};
 
 use super::moment::Moment;
-use crate::gathering::Gathering;
 use crate::printed::column::{Row, Target};
-use crate::reading::{Origin, Place, ROWS_AT_ONCE, ReadError, Sink};
+use crate::row_buffer::RowBuffer;
+use crate::sink::{Origin, ROWS_AT_ONCE, Sink};
 
 /// What a file must have, to be of use.
 const EXPECTED: &str = "at least one sample of disks, interfaces, TCP or pressure \
@@ -15,7 +16,7 @@ const EXPECTED: &str = "at least one sample of disks, interfaces, TCP or pressur
 
 /// Takes samples, gives rows.
 pub(super) struct Samples<'s> {
-    pub(super) gathering: Gathering<'s>,
+    pub(super) gathering: RowBuffer<'s>,
     pub(super) origin: Origin,
     time: Option<Timestamp>,
     zoneless: bool,
@@ -32,7 +33,7 @@ impl<'s> Samples<'s> {
     /// Before the first sample.
     pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
         let origin = Origin { host: "unknown".into(), every: None, wraps_at_32_bits: false };
-        let gathering = Gathering::new(sink, ROWS_AT_ONCE);
+        let gathering = RowBuffer::new(sink, ROWS_AT_ONCE);
         Samples { gathering, origin, time: None, zoneless: false, timeless: 0 }
     }
 

@@ -1,7 +1,9 @@
 //! The three forms of one recording, whole and broken.
 
+use laggard_input::ReadError;
+
 use super::{csv, json, xml};
-use crate::reading::{Collected, ReadError, Sink};
+use crate::sink::{Collected, Sink};
 use crate::testing::corpus;
 
 const CSV: &str = include_str!("../../tests/fixtures/printed/sadf.csv");

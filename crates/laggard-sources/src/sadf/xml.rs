@@ -6,13 +6,15 @@ use std::io::BufRead;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
+use laggard_input::{Place, ReadError};
+
 use super::moment::Moment;
 use super::samples::{Printed, Samples};
-use crate::reading::{Place, ReadError, Sink};
+use crate::sink::Sink;
 
 /// Whether a text begins like such a document.
-pub fn recognises(start: &str) -> bool {
-    start.trim_start().starts_with('<') && start.contains("<sysstat")
+pub fn recognises(start: &[u8]) -> bool {
+    start.trim_ascii_start().starts_with(b"<") && memchr::memmem::find(start, b"<sysstat").is_some()
 }
 
 /// Reads a document, one element at a time.

@@ -1,11 +1,13 @@
 //! What is recorded: the list at the start of a file, matched with what we know how to read.
 
+use laggard_input::{Place, ReadError};
+
 use super::bytes::{Bytes, Part};
 use super::format::Struct;
 use super::header::Header;
 use super::known::{self, DISK_ID, Found, Plan};
 use super::layout::{Groups, Slot};
-use crate::reading::{Note, Place, ReadError, Sink};
+use crate::sink::{Note, Sink};
 
 /// Larger ones are damaged (sysstat's own limits).
 pub const MOST_ITEMS: u32 = 65536 * 4096;

@@ -1,9 +1,9 @@
 //! The file's bytes, read in order and counted, so that every error says where.
 
+use laggard_input::{Place, ReadError};
+
 use std::fmt;
 use std::io::{BufRead, ErrorKind};
-
-use crate::reading::{Place, ReadError};
 
 /// A part of the file, for messages.
 #[derive(Clone, Copy, Debug)]

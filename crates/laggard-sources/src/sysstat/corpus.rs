@@ -7,9 +7,10 @@ use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 use laggard_core::samples::ABSENT;
+use laggard_input::ReadError;
 
 use super::read;
-use crate::reading::{Collected, ReadError};
+use crate::sink::Collected;
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;

@@ -1,7 +1,8 @@
 //! The formats of sa files, and what tells them apart.
 
+use laggard_input::{Place, ReadError};
+
 use super::layout::Groups;
-use crate::reading::{Place, ReadError};
 
 /// What every file starts with, in the writer's byte order.
 const SYSSTAT_MAGIC: u16 = 0xd596;

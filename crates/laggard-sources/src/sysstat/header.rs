@@ -1,9 +1,10 @@
 //! The start of a file: who wrote it, when, and how large its structs are.
 
+use laggard_input::{Place, ReadError};
+
 use super::bytes::{Bytes, Part};
 use super::format::{self, Format, Struct};
 use super::layout::{Dialect, Groups, Slot, text};
-use crate::reading::{Place, ReadError};
 
 /// Larger ones are damaged (sysstat's own limits, as are the others below).
 const MOST_HEADER_BYTES: usize = 8192;

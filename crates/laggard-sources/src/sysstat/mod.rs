@@ -29,7 +29,9 @@ mod writer;
 
 use std::io::BufRead;
 
-use crate::reading::{ReadError, Sink};
+use laggard_input::ReadError;
+
+use crate::sink::Sink;
 
 use bytes::Bytes;
 use header::Header;

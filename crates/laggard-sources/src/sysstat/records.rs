@@ -1,6 +1,7 @@
 //! What follows the list of activities: records, one a sample, until the file ends.
 
 use laggard_core::model::time::{Timestamp, Uptime};
+use laggard_input::{Place, ReadError};
 
 use super::activity::{self, Activity, MOST_ITEMS};
 use super::bytes::{Bytes, Part};
@@ -10,7 +11,7 @@ use super::header::{Header, PLAUSIBLE_SECONDS};
 use super::known::{CPU_ID, Plan};
 use super::layout::{Slot, text};
 use super::rows::{Moment, Piece, Rows};
-use crate::reading::{Note, Place, ReadError, Sink};
+use crate::sink::{Note, Sink};
 
 const STATISTICS: u8 = 1;
 const RESTART: u8 = 2;

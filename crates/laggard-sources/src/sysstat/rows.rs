@@ -7,12 +7,13 @@ use laggard_core::model::component;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Timestamp, Uptime};
 use laggard_core::samples::{ABSENT, Columns, RawTable, UPTIME_UNKNOWN};
+use laggard_input::ReadError;
 
 use super::devices;
 use super::header::Header;
 use super::known::{Field, Key, Plan, TABLES};
 use super::layout::{Dialect, text};
-use crate::reading::{Origin, ROWS_AT_ONCE, ReadError, Sink};
+use crate::sink::{Origin, ROWS_AT_ONCE, Sink};
 
 /// A record's rows are kept together up to this number: as many as sysstat allows interfaces.
 const MOST_ROWS: usize = 4 * ROWS_AT_ONCE;

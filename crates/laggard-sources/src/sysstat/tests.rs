@@ -1,12 +1,13 @@
 //! What the writer of the tests writes, the reader reads; and nothing that is broken breaks the reader.
 
 use laggard_core::samples::{ABSENT, Columns, RawTable, UPTIME_UNKNOWN};
+use laggard_input::ReadError;
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, proptest};
 use proptest::sample::select;
 
 use super::writer::{Disk, File, Interface, Record, Sample, Style, VERSIONS, Version, styles};
 use super::{read, recognises};
-use crate::reading::{Collected, ROWS_AT_ONCE, ReadError};
+use crate::sink::{Collected, ROWS_AT_ONCE};
 
 /// 2026-11-15T10:00:00Z.
 const MADE: u64 = 1_794_736_800;

@@ -80,7 +80,7 @@ impl<R: Read> Reader<R> {
             }
             let line = parsed(line);
             // The begin of a line is what a cut leaves; the rest is not damaged.
-            if line.is_err() && !self.lines.is_whole() {
+            if line.is_err() && !self.lines.is_complete() {
                 continue;
             }
             match line.map_err(|found| self.unknown(&found)).and_then(|line| self.record(line)) {

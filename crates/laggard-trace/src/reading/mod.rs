@@ -1,6 +1,3 @@
 //! What all readers share: lines, and how they say what is wrong.
 
-mod lines;
-
-pub use laggard_core::reading::{Place, ReadError};
-pub use lines::Lines;
+pub use laggard_input::{Lines, Place, ReadError};

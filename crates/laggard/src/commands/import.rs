@@ -11,9 +11,10 @@ use clap::Args;
 use indicatif::ProgressBar;
 use laggard_core::model::cluster::ClusterFile;
 use laggard_core::samples::RawTable;
-use laggard_sources::input::{self, FileOutcome, Format, Options};
+use laggard_input::{ReadError, expand, total_bytes};
+use laggard_sources::import::{self, FileOutcome, Format, Options};
 use laggard_sources::mapped::Mapping;
-use laggard_sources::reading::{self, Note, ReadError, Sink};
+use laggard_sources::sink::{self, Note, Sink};
 use laggard_store::dataset::Dataset;
 use laggard_store::error::StoreError;
 use laggard_store::import::Importer;
@@ -27,7 +28,7 @@ use crate::{output, progress};
 ///
 /// The format is told from the content: sysstat `sa` files of any age, byte order and word size; what `sadf -j`,
 /// `sadf -d`, `sadf -x`, `iostat -x` and `iostat -o JSON` print; with a mapping, any CSV or Parquet. Compressed
-/// files (gzip, xz, zstd), tar archives and folders are read as they are. A file that cannot be read is named,
+/// files (bzip2, gzip, xz, zstd), tar archives and folders are read as they are. A file that cannot be read is named,
 /// and the rest goes on; the exit status is then 2.
 #[derive(Args)]
 #[command(after_help = "\
@@ -83,9 +84,9 @@ impl Import {
         if let Some(peers) = mapping.as_ref().and_then(Mapping::group_by) {
             write_cluster_file(&dataset, peers)?;
         }
-        let paths = self.paths();
+        let paths = expand(&self.files);
         let work = Work {
-            bar: progress::over_bytes(paths.iter().filter_map(|p| input::total_bytes(p).ok()).sum()),
+            bar: progress::over_bytes(total_bytes(&paths)),
             dataset,
             tally: Mutex::new(Tally::default()),
             notes: if self.notes { usize::MAX } else { notes_of_a_file },
@@ -96,15 +97,6 @@ impl Import {
         paths.par_iter().for_each(|path| work.import(path, &options));
         work.bar.finish_and_clear();
         Ok(work.tally.into_inner().expect("all threads have ended"))
-    }
-
-    /// Every file on its own, so that the files of a folder are read side by side.
-    fn paths(&self) -> Vec<PathBuf> {
-        let files = |path: &PathBuf| match path.as_os_str() == "-" {
-            true => vec![PathBuf::from("/dev/stdin")],
-            false => input::files(path).unwrap_or_else(|_| vec![path.clone()]),
-        };
-        self.files.iter().flat_map(files).collect()
     }
 }
 
@@ -118,7 +110,7 @@ pub fn on_the_fly(files: &[PathBuf], map: Option<&Path>, folder: &Path) -> anyho
         map: map.map(Path::to_owned),
         notes: false,
     };
-    let are_few = import.paths().len() <= FEW_FILES;
+    let are_few = expand(&import.files).len() <= FEW_FILES;
     let tally = import.read(if are_few { FEW_NOTES } else { 0 })?;
     if !are_few && tally.notes > 0 {
         tell(format_args!(
@@ -161,7 +153,7 @@ impl Work {
         let importer = Importer::into(self.dataset.clone())?;
         let mut sink = Putting { importer, source: source(path), hosts: BTreeSet::new() };
         let (mut read, mut rows) = (0, 0);
-        input::import(path, options, &mut sink, &mut |outcome| {
+        import::import(path, options, &mut sink, &mut |outcome| {
             rows += outcome.rows;
             read += u64::from(self.report(outcome));
         });
@@ -233,11 +225,11 @@ struct Putting {
 }
 
 impl Sink for Putting {
-    fn rows(&mut self, origin: &reading::Origin, rows: RawTable) -> Result<(), ReadError> {
+    fn rows(&mut self, origin: &sink::Origin, rows: RawTable) -> Result<(), ReadError> {
         if !self.hosts.contains(&origin.host) {
             self.hosts.insert(origin.host.clone());
         }
-        let reading::Origin { host, every, wraps_at_32_bits } = origin.clone();
+        let sink::Origin { host, every, wraps_at_32_bits } = origin.clone();
         let origin = Origin { host, every, wraps_at_32_bits, source: self.source.clone() };
         self.importer.take(&origin, rows).map_err(|error| ReadError::Sink(error.into()))
     }

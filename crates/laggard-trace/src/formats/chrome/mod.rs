@@ -45,7 +45,8 @@ fn parsed(line: &[u8]) -> Result<Line, serde_json::Error> {
 pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(text);
     let mut names = HashMap::new();
-    while let Some((place, line)) = lines.next_told()? {
+    while let Some(line) = lines.read_line()? {
+        let (place, line) = (line.place(), line.bytes.trim_ascii());
         if matches!(line, b"" | b"[" | b"]") {
             continue;
         }

@@ -50,7 +50,8 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
     let stem = name.rsplit('/').next().and_then(|last| last.split('.').next()).unwrap_or_default();
     let rank = stem.parse().unwrap_or(0);
     let mut lines = Lines::new(text);
-    while let Some((place, line)) = lines.next_told()? {
+    while let Some(line) = lines.read_line()? {
+        let (place, line) = (line.place(), line.bytes.trim_ascii());
         match parsed(line) {
             Some(call) => {
                 if let Some(interval) = interval(&call, rank) {

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use laggard_core::model::time::Timestamp;
+use laggard_input::{Content, for_each_content};
 use laggard_logs::{Classifier, Clock, Parser, Place, Rules, Seen};
-use laggard_sources::input::{self, Content};
 
 use crate::failure::tell;
 
@@ -41,7 +41,7 @@ impl Reader {
         for path in paths {
             let root = path.to_string_lossy();
             let mut failure = None;
-            input::each_input(path, None, &mut |name, content| {
+            for_each_content(path, None, &mut |name, content| {
                 match content.map_err(anyhow::Error::from) {
                     Ok(content) => match self.log(name, &root, content) {
                         Ok(seen) => all.extend(seen),
@@ -110,7 +110,7 @@ fn scanned(
 /// The nodes of a campaign's logs whose names are not words of the language, too.
 pub fn nodes(paths: &[PathBuf]) -> Vec<String> {
     let places = |path: &PathBuf| {
-        let files = input::files(path).unwrap_or_default();
+        let files = laggard_input::files(path).unwrap_or_default();
         files
             .into_iter()
             .filter_map(|file| laggard_logs::place(&file.to_string_lossy(), &root(path)))

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
-use laggard_sources::input;
+use laggard_input::{expand, for_each_content, total_bytes};
 use laggard_trace::importing::{FileOutcome, Format, Importer, Options};
 use laggard_trace::mapping::Roles;
 use laggard_trace::model::{Counters, Footer};
@@ -22,7 +22,7 @@ use crate::{output, progress};
 /// The format is told from the content: the text of the kernel's tracing files (also as trace-cmd and perf print it),
 /// blktrace's binary files and what blkparse prints, `strace -f -ttt -T -y`, Darshan logs with extended tracing, fio's
 /// logs of latencies and of I/O, `.pfw` of DFTracer, texts of Recorder. Several files become one trace: the processors
-/// of a blktrace, the jobs of a fio run. Compressed files (gzip, xz, zstd), tar archives and folders are read as they
+/// of a blktrace, the jobs of a fio run. Compressed files (bzip2, gzip, xz, zstd), tar archives and folders are read as they
 /// are. What cannot be understood is counted, and the rest goes on; a file that cannot be read to its end makes the exit
 /// status 2.
 #[derive(Args)]
@@ -58,7 +58,7 @@ pub struct Import {
 impl Import {
     pub fn run(self) -> Outcome {
         let out = WholeFile::create(&self.out)?;
-        let paths = self.paths();
+        let paths = expand(&self.files);
         let options = Options {
             format: self.format,
             host: self.host.clone(),
@@ -67,7 +67,7 @@ impl Import {
         };
         let mut work = Work {
             importer: Importer::new(BufWriter::new(out.handle()?), options),
-            bar: progress::over_bytes(paths.iter().filter_map(|path| input::total_bytes(path).ok()).sum()),
+            bar: progress::over_bytes(total_bytes(&paths)),
             read: 0,
             failed: 0,
         };
@@ -84,14 +84,6 @@ impl Import {
         out.finish()?;
         self.tell(&footer, read, failed);
         Ok(if failed == 0 { Done::Well } else { Done::WithErrors })
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        let files = |path: &PathBuf| match path.as_os_str() == "-" {
-            true => vec![PathBuf::from("/dev/stdin")],
-            false => input::files(path).unwrap_or_else(|_| vec![path.clone()]),
-        };
-        self.files.iter().flat_map(files).collect()
     }
 
     fn tell(&self, footer: &Footer, read: u64, failed: u64) {
@@ -131,7 +123,7 @@ impl Work {
     fn path(&mut self, path: &std::path::Path) {
         let bar = self.bar.clone();
         let count = |bytes: u64| bar.inc(bytes);
-        input::each_input(path, Some(&count), &mut |name, content| {
+        for_each_content(path, Some(&count), &mut |name, content| {
             match content {
                 Ok(content) => match self.importer.file(name, content.start, content.bytes) {
                     Ok(outcome) => self.file(name, &outcome),

@@ -1,16 +1,35 @@
-//! The lines of a text, one at a time, without a copy of each.
+//! The lines of a text, one at a time, without copying each.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
+use std::ops::Range;
 
-use super::{Place, ReadError};
+use crate::error::{Place, ReadError};
 
-/// What is read at once.
-const PIECE: usize = 256 * 1024;
+const READ_BYTES: usize = 256 * 1024;
 
-/// A line longer than this is no line: what is over is passed by.
-const MOST_BYTES: usize = 4 << 20;
+/// Of a longer line the middle is dropped, so that binary input does not fill the memory.
+const MAX_LINE_BYTES: usize = 4 << 20;
 
-/// The lines of a text.
+/// A line without its end.
+pub struct Line<'l> {
+    pub bytes: &'l [u8],
+    /// Counted from 1.
+    pub number: u64,
+    /// False for a last line without a line end: it may be cut, even inside a number.
+    pub is_complete: bool,
+}
+
+impl<'l> Line<'l> {
+    pub fn place(&self) -> Place {
+        Place::Line(self.number)
+    }
+
+    pub fn text(&self) -> Cow<'l, str> {
+        String::from_utf8_lossy(self.bytes)
+    }
+}
+
 pub struct Lines<R> {
     from: R,
     buffer: Vec<u8>,
@@ -18,47 +37,51 @@ pub struct Lines<R> {
     end: usize,
     number: u64,
     is_at_end: bool,
-    is_whole: bool,
+    is_complete: bool,
     error: Option<io::Error>,
 }
 
 impl<R: Read> Lines<R> {
-    /// The lines of what is read `from` there.
     pub fn new(from: R) -> Lines<R> {
         Lines {
             from,
-            buffer: vec![0; PIECE],
+            buffer: vec![0; READ_BYTES],
             begin: 0,
             end: 0,
             number: 0,
             is_at_end: false,
-            is_whole: true,
+            is_complete: true,
             error: None,
         }
     }
 
-    /// The number of the line that was last given, from 1.
+    /// The number of the line returned last, counted from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Whether the line that was last given had an end, and not only what comes before it.
-    pub fn is_whole(&self) -> bool {
-        self.is_whole
+    /// False if the line returned last has no line end.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
-    /// The next line, without its end. What could be read before an error is given first.
+    /// The next line without its end. An error is returned only after all that was read before it.
     pub fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
+        let range = self.next_range()?;
+        Ok(range.map(|range| without_return(&self.buffer[range])))
+    }
+
+    fn next_range(&mut self) -> io::Result<Option<Range<usize>>> {
         let mut searched = self.begin;
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.buffer[searched..self.end]) {
                 let line = self.begin..searched + at;
                 self.begin = line.end + 1;
                 self.number += 1;
-                return Ok(Some(without_return(&self.buffer[line])));
+                return Ok(Some(line));
             }
             if self.is_at_end {
-                return self.last_line();
+                return self.last_range();
             }
             let known = self.end - self.begin;
             self.fill();
@@ -66,23 +89,27 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The next line without the spaces around it, and its place.
-    pub fn next_told(&mut self) -> Result<Option<(Place, &[u8])>, ReadError> {
-        let place = Place::Line(self.number + 1);
-        match self.next_line() {
-            Ok(line) => Ok(line.map(|line| (place, line.trim_ascii()))),
-            Err(error) => Err(ReadError::Io { place, error }),
+    /// Like [`next_line`](Self::next_line), with the position of the line or of the error.
+    pub fn read_line(&mut self) -> Result<Option<Line<'_>>, ReadError> {
+        let number = self.number + 1;
+        match self.next_range() {
+            Ok(None) => Ok(None),
+            Ok(Some(range)) => {
+                let bytes = without_return(&self.buffer[range]);
+                Ok(Some(Line { bytes, number, is_complete: self.is_complete }))
+            }
+            Err(error) => Err(ReadError::Io { place: Place::Line(number), error }),
         }
     }
 
-    /// What comes after the last end of a line, or the error that reading ended with.
-    fn last_line(&mut self) -> io::Result<Option<&[u8]>> {
+    /// The text after the last line end, or the error that reading ended with.
+    fn last_range(&mut self) -> io::Result<Option<Range<usize>>> {
         let line = self.begin..self.end;
         self.begin = self.end;
         if !line.is_empty() {
-            self.is_whole = false;
+            self.is_complete = false;
             self.number += 1;
-            return Ok(Some(without_return(&self.buffer[line])));
+            return Ok(Some(line));
         }
         match self.error.take() {
             Some(error) => Err(error),
@@ -94,11 +121,11 @@ impl<R: Read> Lines<R> {
         self.buffer.copy_within(self.begin..self.end, 0);
         self.end -= self.begin;
         self.begin = 0;
-        if self.end >= MOST_BYTES {
-            self.end = MOST_BYTES / 2;
+        if self.end >= MAX_LINE_BYTES {
+            self.end = MAX_LINE_BYTES / 2;
         }
-        if self.end + PIECE / 2 > self.buffer.len() {
-            self.buffer.resize(self.end + PIECE, 0);
+        if self.end + READ_BYTES / 2 > self.buffer.len() {
+            self.buffer.resize(self.end + READ_BYTES, 0);
         }
         loop {
             match self.from.read(&mut self.buffer[self.end..]) {
@@ -133,21 +160,21 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_all_lengths_and_ends_come_whole() {
-        let long = vec![b'x'; 3 * PIECE];
+    fn lines_of_all_lengths_and_ends_are_complete() {
+        let long = vec![b'x'; 3 * READ_BYTES];
         let text = [b"a\r\n\n".as_slice(), &long, b"\nlast"].concat();
         assert_eq!(lines(&text), [b"a".to_vec(), vec![], long, b"last".to_vec()]);
     }
 
     #[test]
-    fn a_file_that_is_one_endless_line_takes_little_memory() {
+    fn a_very_long_line_takes_little_memory() {
         let mut lines = Lines::new(io::repeat(b'x').take(64 << 20));
         assert!(lines.next_line().unwrap().is_some());
-        assert!(lines.buffer.len() <= 2 * MOST_BYTES);
+        assert!(lines.buffer.len() <= 2 * MAX_LINE_BYTES);
     }
 
     #[test]
-    fn an_error_comes_after_what_could_be_read() {
+    fn an_error_follows_the_lines_before_it() {
         struct Broken(u8);
         impl Read for Broken {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

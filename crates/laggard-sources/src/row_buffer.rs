@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::Timestamp;
 use laggard_core::samples::{Columns, RawTable};
+use laggard_input::ReadError;
 
-use crate::reading::{Note, Origin, ReadError, Sink};
+use crate::sink::{Note, Origin, Sink};
 
 /// Gathers rows of any hosts and tables.
-pub(crate) struct Gathering<'s> {
+pub(crate) struct RowBuffer<'s> {
     sink: &'s mut dyn Sink,
     most: usize,
     tables: Vec<Gathered>,
@@ -25,10 +26,10 @@ struct Gathered {
     open: HashMap<(i64, u32), usize>,
 }
 
-impl<'s> Gathering<'s> {
+impl<'s> RowBuffer<'s> {
     /// Hands rows over, when asked to settle, as soon as there are `most` of them.
     pub(crate) fn new(sink: &'s mut dyn Sink, most: usize) -> Self {
-        Gathering { sink, most, tables: Vec::new(), slots: HashMap::new(), held: 0, handed_over: 0 }
+        RowBuffer { sink, most, tables: Vec::new(), slots: HashMap::new(), held: 0, handed_over: 0 }
     }
 
     /// The place of a host's table. Good until rows are handed over.
@@ -44,7 +45,7 @@ impl<'s> Gathering<'s> {
         })
     }
 
-    /// The table at a place, to push one row to; tell by [`Gathering::pushed`].
+    /// The table at a place, to push one row to; tell by [`RowBuffer::pushed`].
     pub(crate) fn table(&mut self, slot: usize) -> &mut RawTable {
         &mut self.tables[slot].rows
     }
@@ -130,11 +131,11 @@ fn completed(table: &mut RawTable, row: usize, values: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::Collected;
+    use crate::sink::Collected;
 
     fn gather(rows: &[(i64, &str, [f64; 2])]) -> Collected {
         let mut collected = Collected::default();
-        let mut gathering = Gathering::new(&mut collected, 10);
+        let mut gathering = RowBuffer::new(&mut collected, 10);
         let origin = Origin { host: "oss1".into(), every: None, wraps_at_32_bits: false };
         for (second, component, values) in rows {
             let schema = Schema::named("net_rates").unwrap();

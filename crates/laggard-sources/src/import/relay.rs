@@ -1,8 +1,9 @@
 //! A sink between a reader and the caller's: counts, and gives the host the name that the caller wants.
 
 use laggard_core::samples::RawTable;
+use laggard_input::ReadError;
 
-use crate::reading::{Note, Origin, ReadError, Sink};
+use crate::sink::{Note, Origin, Sink};
 
 /// Of a file that has much to say, the first notes say most.
 const MOST_NOTES: usize = 100;

@@ -3,7 +3,7 @@
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::samples::RawTable;
 
-pub use laggard_core::reading::{Place, ReadError};
+use laggard_input::ReadError;
 
 /// The host that a recording speaks of, as far as the recording tells.
 #[derive(Clone, Debug, PartialEq, Eq)]

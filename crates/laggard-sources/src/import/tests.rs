@@ -7,11 +7,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{FileOutcome, Format, Options, each_input, import, total_bytes};
+use super::format::FORMATS;
+use super::{FileOutcome, Format, Options, import};
 use crate::mapped::{self, Mapping};
-use crate::reading::{Collected, Origin, ReadError, Sink};
+use crate::sink::{Collected, Origin, Sink};
 use crate::testing::corpus;
 use laggard_core::samples::RawTable;
+use laggard_input::{ReadError, files, for_each_content, total_bytes};
 
 const SADF_CSV: &[u8] = include_bytes!("../../tests/fixtures/printed/sadf.csv");
 const SADF_JSON: &[u8] = include_bytes!("../../tests/fixtures/printed/sadf.json");
@@ -36,6 +38,12 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
     liblzma::encode_all(bytes, 1).unwrap()
 }
 
+fn bz2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 fn zst(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
@@ -52,7 +60,7 @@ fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn formats_are_told_from_content() {
+fn formats_are_detected_by_content() {
     let all = [
         (SADF_CSV, Format::SadfCsv),
         (SADF_JSON, Format::SadfJson),
@@ -71,8 +79,8 @@ fn formats_are_told_from_content() {
 
 #[test]
 fn format_names_read_back() {
-    for (format, name) in Format::ALL {
-        assert_eq!((name.parse(), format.to_string().as_str()), (Ok(format), name));
+    for entry in FORMATS.0 {
+        assert_eq!((entry.name.parse(), entry.format.to_string().as_str()), (Ok(entry.format), entry.name));
     }
     assert!("html".parse::<Format>().unwrap_err().to_string().contains("sadf-json"));
 }
@@ -85,6 +93,8 @@ fn every_compression_is_undone_twice_and_in_pieces() {
         ("plain", IOSTAT.to_vec()),
         ("gz", gzip(IOSTAT)),
         ("xz", xz(IOSTAT)),
+        ("bz2", bz2(IOSTAT)),
+        ("bz2-bz2", [bz2(half), bz2(rest)].concat()),
         ("zst", zst(IOSTAT)),
         ("gz-gz", [gzip(half), gzip(rest)].concat()),
         ("xz-xz", [xz(half), xz(rest)].concat()),
@@ -152,7 +162,7 @@ fn a_cut_archive_gives_what_stands_before_the_cut() {
 }
 
 #[test]
-fn a_missing_path_is_told() {
+fn a_missing_path_is_reported() {
     let (_, outcomes) = run(Path::new("/no/such/file"), &Options::default());
     assert!(matches!(outcomes[..], [FileOutcome { result: Err(ReadError::Io { .. }), .. }]));
 }
@@ -178,7 +188,7 @@ fn progress_adds_up_to_all_bytes() {
     let seen = AtomicU64::new(0);
     let progress = |bytes| _ = seen.fetch_add(bytes, Ordering::Relaxed);
     run(folder.path(), &Options { progress: Some(&progress), ..Options::default() });
-    assert_eq!(seen.into_inner(), total_bytes(folder.path()).unwrap());
+    assert_eq!(seen.into_inner(), total_bytes(&files(folder.path()).unwrap()));
 }
 
 #[test]
@@ -200,7 +210,7 @@ impl Sink for Full {
         Err(ReadError::Sink("full".into()))
     }
 
-    fn note(&mut self, _: crate::reading::Note) {}
+    fn note(&mut self, _: crate::sink::Note) {}
 }
 
 #[test]
@@ -229,9 +239,12 @@ fn foreign_content_is_described() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     let sar = b"Linux 6.1.0 (oss1) \t11/15/26 \t_x86_64_\t(2 CPU)\n\n19:48:42  CPU  %usr\n";
-    for (content, found) in
-        [(&sar[..], "what sar or"), (b"PK\x03\x04", "zip"), (b"BZh9", "bzip2"), (&[0, 1, 2], "00 01 02")]
-    {
+    for (content, found) in [
+        (&sar[..], "the output of sar or"),
+        (b"PK\x03\x04", "zip"),
+        (b"BZh9", "BZh9"),
+        (&[0, 1, 2], "00 01 02"),
+    ] {
         fs::write(&path, content).unwrap();
         let (_, outcomes) = run(&path, &Options::default());
         let message = outcomes[0].result.as_ref().unwrap_err().to_string();
@@ -245,7 +258,7 @@ fn perseus_is_read_by_its_mapping() {
     let mapping = Mapping::read(include_str!("../../../../examples/perseus.toml")).unwrap();
     let (mut names, mut hosts) = (BTreeSet::new(), BTreeSet::new());
     let mut files = 0;
-    each_input(&archive, None, &mut |name, content| {
+    for_each_content(&archive, None, &mut |name, content| {
         files += 1;
         // One day of each host is enough to see all drives.
         if hosts.insert(name.rsplit('/').nth(1).map(str::to_owned)) {

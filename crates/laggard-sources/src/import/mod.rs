@@ -1,55 +1,60 @@
-//! From a path to rows.
+//! Reads recordings of other tools: plain files, folders, archives, compressed or not.
+//!
+//! In: a path. Out: rows and notes for a [`Sink`], and a [`FileOutcome`] per file. Always: the content decides the
+//! format, never the name; a bad file or archive member does not stop the rest.
+
+mod format;
+mod relay;
 
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::content::{Content, Progress, each_input};
-use super::format::{Format, described};
-use super::relay::Relay;
-use crate::mapped::Mapping;
-use crate::reading::{Note, Place, ReadError, Sink, host_of_file};
-use crate::{iostat, mapped, sadf, sysstat};
+use laggard_input::{Content, Place, Progress, ReadError, for_each_content};
 
-/// How to read.
+use crate::mapped::Mapping;
+use crate::sink::{Note, Sink, host_of_file};
+use crate::{iostat, mapped, sadf, sysstat};
+use format::describe;
+use relay::Relay;
+
+pub use format::Format;
+
 #[derive(Clone, Default)]
 pub struct Options<'o> {
-    /// The format, where it is not to be told from the content.
+    /// Default: detected from the content.
     pub format: Option<Format>,
-    /// What to call the host, whatever the recordings say.
+    /// Replaces the host name in the recordings.
     pub host: Option<String>,
-    /// How to read CSV and Parquet.
+    /// Needed for CSV and Parquet.
     pub map: Option<Mapping>,
-    /// Told of every piece that was read.
     pub progress: Option<Progress<'o>>,
 }
 
-/// What became of one file, or one member of an archive.
+/// The result of reading one file, or one member of an archive.
 #[derive(Debug)]
 pub struct FileOutcome {
-    /// Its path; `archive/member` in an archive.
+    /// The path; `archive/member` in an archive.
     pub name: String,
-    /// What it is, if that could be told.
     pub format: Option<Format>,
-    /// How many rows it gave, before an error too.
+    /// Includes rows that precede an error.
     pub rows: u64,
-    /// What the reader remarked; the first hundred.
+    /// The first hundred notes of the reader.
     pub notes: Vec<Note>,
-    /// Whether it was read to its end.
     pub result: Result<(), ReadError>,
 }
 
-/// Reads all that a path stands for. Only a sink that takes no more stops it.
+/// Reads every file below a path. Only a full sink stops it.
 pub fn import(path: &Path, options: &Options<'_>, sink: &mut dyn Sink, report: &mut dyn FnMut(FileOutcome)) {
-    each_input(path, options.progress, &mut |name, content| {
-        let outcome = one(name, content, options, sink);
-        let goes_on = !matches!(outcome.result, Err(ReadError::Sink(_)));
+    for_each_content(path, options.progress, &mut |name, content| {
+        let outcome = import_file(name, content, options, sink);
+        let is_sink_full = matches!(outcome.result, Err(ReadError::Sink(_)));
         report(outcome);
-        if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if is_sink_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
 }
 
-fn one(
+fn import_file(
     name: &str,
     content: Result<Content<'_>, ReadError>,
     options: &Options<'_>,
@@ -66,13 +71,13 @@ fn one(
     FileOutcome { name: name.into(), format, rows: relay.rows, notes: relay.notes, result }
 }
 
-/// What the caller says, else what the content says, else CSV if there is a way to read it.
+/// The requested format, else the detected one, else CSV if there is a mapping.
 fn format(start: &[u8], options: &Options<'_>) -> Result<Format, ReadError> {
-    let told = options.format.or_else(|| Format::detect(start));
+    let known = options.format.or_else(|| Format::detect(start));
     let csv = options.map.as_ref().filter(|_| looks_like_text(start)).map(|_| Format::Csv);
-    told.or(csv).ok_or_else(|| {
+    known.or(csv).ok_or_else(|| {
         let expected = "a sysstat, sadf or iostat file, or (with --map) CSV or Parquet";
-        ReadError::content(Place::Whole, expected, described(start))
+        ReadError::content(Place::Whole, expected, describe(start))
     })
 }
 
@@ -110,3 +115,6 @@ fn mapping<'o>(options: &'o Options<'_>, format: &str) -> Result<&'o Mapping, Re
     let missing = || ReadError::content(Place::Whole, format!("a mapping for {format} (--map)"), "none");
     options.map.as_ref().ok_or_else(missing)
 }
+
+#[cfg(test)]
+mod tests;
