@@ -9,7 +9,7 @@ use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
 use crate::methods::{Detector, Method, Peers};
 use crate::model::cluster::Inventory;
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::scores::MetricScores;
 use crate::tables::Table;
 
@@ -60,7 +60,7 @@ impl Examination {
     pub fn metrics(&self) -> Vec<&'static Metric> {
         let mut metrics: Vec<&'static Metric> = Vec::new();
         for metric in self.groups.iter().flat_map(|watched| &watched.metrics) {
-            if metrics.iter().all(|known| known.name != metric.name) {
+            if !metrics.contains(metric) {
                 metrics.push(metric);
             }
         }
@@ -69,11 +69,11 @@ impl Examination {
 
     /// Judges what comes next: a table for each metric, all on one grid.
     pub fn evaluate(&mut self, tables: &[Table]) -> Vec<Examined> {
-        let tables: BTreeMap<&str, (&Table, Rows)> =
-            tables.iter().map(|table| (table.metric.name, (table, rows(table)))).collect();
+        let tables: BTreeMap<MetricId, (&Table, Rows)> =
+            tables.iter().map(|table| (table.metric.id, (table, rows(table)))).collect();
         let judge = |watched: &mut Watched| {
             let of_metric =
-                |metric: &&'static Metric| tables.get(metric.name).and_then(|(t, r)| watched.part(t, r));
+                |metric: &&'static Metric| tables.get(&metric.id).and_then(|(t, r)| watched.part(t, r));
             let parts: Vec<Table> = watched.metrics.iter().filter_map(of_metric).collect();
             Examined { group: watched.group, judgements: watched.detector.evaluate(&parts) }
         };

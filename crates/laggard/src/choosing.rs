@@ -13,7 +13,7 @@ use laggard_core::methods::papers::published::{Paper, Published};
 use laggard_core::methods::papers::testbench::Fast10;
 use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::component::Kind;
-use laggard_core::model::metric::Metric;
+use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::Span;
 
 use crate::arguments::{metric, positive_span};
@@ -135,17 +135,14 @@ impl Choice {
     /// The methods of the papers look at any metric; the method laggard has its own.
     fn check_metrics(&self) -> anyhow::Result<()> {
         let kinds = [Kind::ATTACHMENT, Kind::NIC, Kind::LINK, Kind::SERVER, Kind::CLIENT];
-        let watched: BTreeSet<&str> = kinds
-            .iter()
-            .flat_map(|kind| Laggard::default().metrics(kind))
-            .map(|metric| metric.name)
-            .collect();
-        match self.details.metric.iter().find(|metric| !watched.contains(metric.name)) {
+        let watched: BTreeSet<MetricId> =
+            kinds.iter().flat_map(|kind| Laggard::default().metrics(kind)).map(|metric| metric.id).collect();
+        match self.details.metric.iter().find(|metric| !watched.contains(&metric.id)) {
             None => Ok(()),
             Some(unwatched) => bail!(
                 "the method laggard does not look at {}, but at {}; production and testbench look at any",
                 unwatched.name,
-                watched.into_iter().collect::<Vec<_>>().join(", ")
+                watched.into_iter().map(MetricId::name).collect::<Vec<_>>().join(", ")
             ),
         }
     }
@@ -161,8 +158,8 @@ impl Choice {
     /// Of some metrics: those that were not trained, where others were.
     pub fn lacking(&self, metrics: &[&'static Metric]) -> anyhow::Result<Vec<&'static str>> {
         let Some(thresholds) = self.thresholds()? else { return Ok(Vec::new()) };
-        let names: BTreeSet<&str> = metrics.iter().map(|metric| metric.name).collect();
-        Ok(names.into_iter().filter(|name| !thresholds.has(name)).collect())
+        let ids: BTreeSet<MetricId> = metrics.iter().map(|metric| metric.id).collect();
+        Ok(ids.into_iter().filter(|id| !thresholds.has(*id)).map(MetricId::name).collect())
     }
 
     fn thresholds(&self) -> anyhow::Result<Option<Thresholds>> {

@@ -9,7 +9,6 @@ use laggard_core::diagnosis::peers::Peers;
 use laggard_core::diagnosis::pictures::{Scores, pictures};
 use laggard_core::examination::Examined;
 use laggard_core::methods::Method;
-use laggard_core::methods::laggard::ABSENCE;
 use laggard_core::methods::papers::published::Paper;
 use laggard_core::methods::papers::testbench::Fast10;
 use laggard_core::model::cluster::{Inventory, PeerGroup};
@@ -22,6 +21,7 @@ use laggard_core::tables::summary::Summary;
 
 use crate::examining::Recording;
 use crate::limits;
+use laggard_core::model::metric::MetricId;
 
 /// What happens along the way.
 pub trait Watcher {
@@ -119,7 +119,7 @@ impl Found<'_> {
         // Who was recorded by another clock was there, at another time.
         let apart: BTreeSet<&str> = recording.apart().iter().map(|apart| apart.host).collect();
         let is_elsewhen = |component: usize| apart.contains(inventory.components[component].server());
-        episodes.retain(|told| told.metric.name != ABSENCE.name || !is_elsewhen(told.component));
+        episodes.retain(|told| told.metric.id != MetricId::Absence || !is_elsewhen(told.component));
         let (tracker, summary) = (&self.tracker, &self.summary);
         let peers = Peers::new(inventory, summary);
         let known = Known { inventory, episodes: &episodes, tracker, summary, peers: &peers };

@@ -126,7 +126,7 @@ struct Seat {
 impl Seat {
     fn show(&mut self, table: &Table) {
         let Some(Shown { from, to, step }) = self.shown else { return };
-        let known = self.pictures.iter().position(|shown| shown.metric.name == table.metric.name);
+        let known = self.pictures.iter().position(|shown| shown.metric == table.metric);
         let number = known.unwrap_or_else(|| {
             self.pictures.push(Superimposed {
                 group: self.peers.group.clone(),

@@ -3,14 +3,16 @@
 use super::cause::Cause;
 use super::facts::Facts;
 use super::weigh::{Weighed, weigh};
+use crate::model::metric::MetricId;
 
 /// The cause by the checklist.
 pub fn check(facts: &Facts) -> Vec<Weighed> {
-    let diverges = |metric: &str| facts.evidence.iter().any(|evidence| evidence.metric == metric);
-    let (received, sent, windows) = (diverges("rxbyt"), diverges("txbyt"), diverges("cwnd"));
-    let (cause, because) = if diverges("rd_sec") || diverges("wr_sec") {
+    let diverges = |metric: MetricId| facts.evidence.iter().any(|evidence| evidence.metric == metric);
+    let (received, sent, windows) =
+        (diverges(MetricId::Rxbyt), diverges(MetricId::Txbyt), diverges(MetricId::Cwnd));
+    let (cause, because) = if diverges(MetricId::RdSec) || diverges(MetricId::WrSec) {
         (Cause::DiskHog, "its disk moves other amounts than its peers'")
-    } else if diverges("await") {
+    } else if diverges(MetricId::Await) {
         (Cause::DiskBusy, "its disk's latency is unlike its peers'")
     } else if received && sent || (received || sent) && !windows {
         (Cause::NetworkHog, "its interface moves other amounts than its peers'")

@@ -7,6 +7,7 @@ use super::{advice, checklist, merge, telling};
 use crate::diagnosis::cause::Cause;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
+use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 use crate::report::{Alternative, Evidence, Named, Suspect, Warning};
 use crate::suspects::blame::{Culprit, Incident, blame};
@@ -45,7 +46,8 @@ pub fn explain(known: Known<'_>, reasoning: Reasoning, end: Timestamp) -> Explai
             Reasoning::Weight => weigh(&facts),
             Reasoning::Checklist => checklist::check(&facts),
         };
-        let is_activity = incident.episodes.iter().all(|&e| known.episodes[e].metric.name == "activity");
+        let is_activity =
+            incident.episodes.iter().all(|&e| known.episodes[e].metric.id == MetricId::Activity);
         let harmless = own_jobs(&facts, &causes, &incident)
             .or_else(|| uneven_load(&causes, &incident, known))
             .or_else(|| is_activity.then(|| only_used(&facts, &incident, known)).flatten());
@@ -164,7 +166,7 @@ fn suspect(
     let first = &causes[0];
     let episodes = || incident.episodes.iter().map(|&e| &known.episodes[e]);
     let whole = Span::from_micros((end - known.summary.start).micros() / ONGOING_SHARE);
-    let last_look = episodes().filter_map(|e| known.tracker.looked_until(e.group, e.metric.name)).max();
+    let last_look = episodes().filter_map(|e| known.tracker.looked_until(e.group, e.metric.id)).max();
     let is_ongoing =
         incident.end + ONGOING.min(whole) >= end || last_look.is_some_and(|last| incident.end >= last);
     let explains = facts.affected.iter().map(|&c| known.inventory.components[c].name.clone());

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::peers::Peers;
-use crate::methods::laggard::SEEN;
 use crate::model::cluster::{Component, Inventory};
-use crate::model::metric::{Harm, Metric};
+use crate::model::metric::{Harm, Metric, MetricId};
 use crate::model::time::Timestamp;
 use crate::report::Evidence;
 use crate::suspects::blame::{Culprit, Incident};
@@ -93,19 +92,19 @@ impl Facts {
         let mut strengths = Strengths::default();
         let mut evidence = Vec::new();
         let accuses = |component: usize, metric: &Metric| {
-            let accused = |&e: &usize| (known.episodes[e].component, known.episodes[e].metric.name);
-            incident.episodes.iter().any(|e| accused(e) == (component, metric.name))
+            let accused = |&e: &usize| (known.episodes[e].component, known.episodes[e].metric.id);
+            incident.episodes.iter().any(|e| accused(e) == (component, metric.id))
         };
         for &component in &related {
             for metric in known.tracker.metrics(component) {
                 let Some((peak, windows)) =
-                    known.tracker.peak(component, metric.name, incident.begin, incident.end)
+                    known.tracker.peak(component, metric.id, incident.begin, incident.end)
                 else {
                     continue;
                 };
                 let found = witness(component, metric, (incident.begin, incident.end), peak, windows, known);
                 let is_sure = accuses(component, metric);
-                let mean = || known.tracker.mean(component, metric.name, incident.begin, incident.end);
+                let mean = || known.tracker.mean(component, metric.id, incident.begin, incident.end);
                 strengths.take(metric, if is_sure { peak } else { mean() }, &found);
                 evidence.push((is_sure, affected.contains(&component), peak, found));
             }
@@ -133,18 +132,34 @@ impl Strengths {
     fn take(&mut self, metric: &Metric, strength: f64, evidence: &Evidence) {
         let is_more = evidence.value.unwrap_or(0.0) >= evidence.peers.unwrap_or(0.0);
         // Shares of the time end at all of it; a ratio may be anything.
-        let strength = if metric.table == SEEN { strength * FULL_SHARE } else { strength };
-        let slot = match metric.name {
-            "await" | "r_await" | "w_await" | "svctm" | "f_await" if is_more => &mut self.latency,
-            "throughput" | "rd_sec" | "wr_sec" | "tps" if is_more => &mut self.more_disk_traffic,
-            "throughput" | "rd_sec" | "wr_sec" | "tps" => &mut self.less_disk_traffic,
-            "rxbyt" | "rxpck" if is_more => &mut self.more_received,
-            "txbyt" | "txpck" if is_more => &mut self.more_sent,
-            "cwnd" if !is_more => &mut self.congestion,
-            "link_loss" | "loss" | "link_retrans" | "retrans" | "rtt" if is_more => &mut self.congestion,
-            "absence" => &mut self.absence,
-            "idleness" => &mut self.idleness,
-            "activity" => &mut self.activity,
+        let strength = if metric.is_recorded() { strength } else { strength * FULL_SHARE };
+        let slot = match metric.id {
+            MetricId::Await | MetricId::RAwait | MetricId::WAwait | MetricId::Svctm | MetricId::FAwait
+                if is_more =>
+            {
+                &mut self.latency
+            }
+            MetricId::Throughput | MetricId::RdSec | MetricId::WrSec | MetricId::Tps if is_more => {
+                &mut self.more_disk_traffic
+            }
+            MetricId::Throughput | MetricId::RdSec | MetricId::WrSec | MetricId::Tps => {
+                &mut self.less_disk_traffic
+            }
+            MetricId::Rxbyt | MetricId::Rxpck if is_more => &mut self.more_received,
+            MetricId::Txbyt | MetricId::Txpck if is_more => &mut self.more_sent,
+            MetricId::Cwnd if !is_more => &mut self.congestion,
+            MetricId::LinkLoss
+            | MetricId::Loss
+            | MetricId::LinkRetrans
+            | MetricId::Retrans
+            | MetricId::Rtt
+                if is_more =>
+            {
+                &mut self.congestion
+            }
+            MetricId::Absence => &mut self.absence,
+            MetricId::Idleness => &mut self.idleness,
+            MetricId::Activity => &mut self.activity,
             _ => return,
         };
         *slot = slot.max(strength);
@@ -228,7 +243,7 @@ fn witness(
     let range = known.summary.range(begin, end);
     Evidence {
         component: known.inventory.components[component].name.clone(),
-        metric: metric.name,
+        metric: metric.id,
         unit: metric.unit.symbol(),
         value: known.peers.mean(component, metric, range.clone()),
         peers: known.peers.median(component, metric, range),
@@ -243,7 +258,7 @@ fn witness(
 /// time, or of peers at 0.
 pub fn severity(evidence: &[Evidence]) -> f64 {
     let ratio = |evidence: &Evidence| {
-        let harm = Metric::named(evidence.metric)?.harm;
+        let harm = Some(evidence.metric.metric()).filter(|metric| metric.is_recorded())?.harm;
         let (value, peers) = (evidence.value?, evidence.peers?);
         let ratio = if value > 0.0 && peers > 0.0 { value / peers } else { return None };
         Some(match harm {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::model::cluster::Inventory;
 use crate::model::component::Kind;
+use crate::model::metric::MetricId;
 use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::Episode;
 
@@ -47,8 +48,8 @@ impl<'a> Traits<'a> {
             incident,
             servers: attribute(inventory, episodes, incident, "server"),
             luns: attribute(inventory, episodes, incident, "lun"),
-            is_lost: all().any(|episode| matches!(episode.metric.name, "absence" | "idleness")),
-            is_activity: all().all(|episode| episode.metric.name == "activity"),
+            is_lost: all().any(|episode| matches!(episode.metric.id, MetricId::Absence | MetricId::Idleness)),
+            is_activity: all().all(|episode| episode.metric.id == MetricId::Activity),
             layer: all().map(layer).min().unwrap_or(u8::MAX),
             peak: all().map(|episode| episode.peak).fold(0.0, f64::max),
         }
@@ -142,7 +143,6 @@ fn layer(kind: &str) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::laggard::{ACTIVITY, IDLENESS};
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::metric::Metric;
     use crate::model::time::Timestamp;
@@ -248,7 +248,8 @@ mod tests {
             windows: 1,
             persistence: 1.0,
         };
-        let episodes = [episode(0, &IDLENESS, 20), episode(1, &ACTIVITY, 5)];
+        let episodes =
+            [episode(0, MetricId::Idleness.metric(), 20), episode(1, MetricId::Activity.metric(), 5)];
         let incidents = merge(&inventory, &episodes, blame(&inventory, &episodes));
         let [incident] = &incidents[..] else { panic!("{incidents:?}") };
         assert_eq!(incident.culprit, Culprit::Component(0));

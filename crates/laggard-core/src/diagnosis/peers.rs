@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::methods::laggard::SEEN;
 use crate::model::cluster::Inventory;
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::tables::summary::Summary;
 
 /// Who is compared with whom, and what all of them did.
@@ -17,11 +16,11 @@ pub struct Peers<'a> {
     /// The group of each component that is in one.
     groups: Vec<Option<usize>>,
     middles: RefCell<Middles>,
-    bands: RefCell<HashMap<(usize, &'static str), Rc<Band>>>,
+    bands: RefCell<HashMap<(usize, MetricId), Rc<Band>>>,
 }
 
 /// The middle of a group's means, by metric and buckets.
-type Middles = HashMap<(usize, &'static str, Range<usize>), Place>;
+type Middles = HashMap<(usize, MetricId, Range<usize>), Place>;
 
 /// A group in one metric: what a tenth, a half and nine tenths of it are below, bucket by bucket.
 pub type Band = Vec<[Place; 3]>;
@@ -49,14 +48,14 @@ impl<'a> Peers<'a> {
     /// The mean of a component within some buckets; of what is seen and not recorded, the percentage of that time.
     pub fn mean(&self, component: usize, metric: &Metric, range: Range<usize>) -> Option<f64> {
         let recorded = &self.inventory.components[component].recorded;
-        if metric.table != SEEN {
-            return self.summary.mean(metric.name, recorded, range);
+        if metric.is_recorded() {
+            return self.summary.mean(metric.id, recorded, range);
         }
         let all = range.len();
         let (there, active) = self.summary.presence(recorded, range);
-        let (part, whole) = match metric.name {
-            "absence" => (all - there, all),
-            "idleness" => (there - active, there),
+        let (part, whole) = match metric.id {
+            MetricId::Absence => (all - there, all),
+            MetricId::Idleness => (there - active, there),
             _ => (active, there),
         };
         (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
@@ -66,7 +65,7 @@ impl<'a> Peers<'a> {
     pub fn median(&self, component: usize, metric: &'static Metric, range: Range<usize>) -> Option<f64> {
         let group = self.groups.get(component).copied().flatten()?;
         let mut middles = self.middles.borrow_mut();
-        let middle = middles.entry((group, metric.name, range.clone())).or_insert_with(|| {
+        let middle = middles.entry((group, metric.id, range.clone())).or_insert_with(|| {
             let means = self.members(component).iter().filter_map(|&c| self.mean(c, metric, range.clone()));
             Place::of(&mut means.collect::<Vec<f64>>(), 0.5)
         });
@@ -78,13 +77,13 @@ impl<'a> Peers<'a> {
         let group = self.groups.get(component).copied().flatten()?;
         let mut bands = self.bands.borrow_mut();
         let band =
-            bands.entry((group, metric.name)).or_insert_with(|| self.drawn(self.members(component), metric));
+            bands.entry((group, metric.id)).or_insert_with(|| self.drawn(self.members(component), metric));
         Some(band.clone())
     }
 
     fn drawn(&self, members: &[usize], metric: &Metric) -> Rc<Band> {
         let recorded = members.iter().map(|&c| &self.inventory.components[c].recorded);
-        let rows: Vec<Vec<f64>> = recorded.filter_map(|name| self.summary.row(metric.name, name)).collect();
+        let rows: Vec<Vec<f64>> = recorded.filter_map(|name| self.summary.row(metric.id, name)).collect();
         let of_bucket = |bucket: usize| {
             let values = rows.iter().map(|row| row[bucket]).filter(|value| !value.is_nan());
             let mut values: Vec<f64> = values.collect();

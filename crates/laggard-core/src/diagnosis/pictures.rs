@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::facts::Known;
 use super::peers::Place;
 use crate::model::component::Kind;
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
 use crate::report::{Comparison, Evidence, HeatMap, Mark, Named, Node, PICTURED, Pictures, Suspect};
 use crate::scores::{MetricScores, ScoredWindow};
@@ -29,7 +29,7 @@ pub struct Scores {
     near: f32,
     /// For each component and metric the highest score of each column, as a multiple of its threshold, and the
     /// last threshold.
-    rows: BTreeMap<(usize, &'static str), (Vec<f32>, f32)>,
+    rows: BTreeMap<usize, BTreeMap<MetricId, (Vec<f32>, f32)>>,
 }
 
 /// Where there are many components, those that never come this near to their threshold are not drawn.
@@ -54,13 +54,14 @@ impl Scores {
             let column = (offset.max(0) / self.column.micros()) as usize;
             for (&component, verdict) in members.iter().zip(&judged.scores) {
                 let multiple = verdict.score / verdict.threshold.max(f32::MIN_POSITIVE);
-                let key = (component, judgement.metric.name);
+                let id = judgement.metric.id;
                 let is_far = multiple.is_nan() || multiple <= self.near;
-                if is_far && !self.rows.contains_key(&key) || column >= self.columns {
+                let is_drawn = self.rows.get(&component).is_some_and(|rows| rows.contains_key(&id));
+                if is_far && !is_drawn || column >= self.columns {
                     continue;
                 }
                 let fresh = || (vec![f32::NAN; self.columns], verdict.threshold);
-                let row = self.rows.entry(key).or_insert_with(fresh);
+                let row = self.rows.entry(component).or_default().entry(id).or_insert_with(fresh);
                 row.0[column] = row.0[column].max(multiple);
                 row.1 = verdict.threshold;
             }
@@ -68,8 +69,10 @@ impl Scores {
     }
 
     /// The scores of a metric of a component: at the end of each column, with the threshold.
-    fn line(&self, component: usize, metric: &'static str) -> Vec<(Timestamp, f64, f64)> {
-        let Some((row, threshold)) = self.rows.get(&(component, metric)) else { return Vec::new() };
+    fn line(&self, component: usize, metric: MetricId) -> Vec<(Timestamp, f64, f64)> {
+        let Some((row, threshold)) = self.rows.get(&component).and_then(|rows| rows.get(&metric)) else {
+            return Vec::new();
+        };
         let threshold = f64::from(*threshold);
         let point = |(at, multiple): (usize, &f32)| {
             let end = self.start + self.column * (at as i64 + 1);
@@ -110,8 +113,9 @@ fn comparison(
     let (summary, components) = (known.summary, &known.inventory.components);
     let shown = shown(known, evidence, incident);
     let strongest = *shown.first()?;
-    let metric = Metric::named(evidence.metric).or_else(|| work(known, &shown))?;
-    let rows = shown.iter().filter_map(|&c| summary.row(metric.name, &components[c].recorded));
+    let metric = Some(evidence.metric.metric()).filter(|metric| metric.is_recorded());
+    let metric = metric.or_else(|| work(known, &shown))?;
+    let rows = shown.iter().filter_map(|&c| summary.row(metric.id, &components[c].recorded));
     let own = mean_of(&rows.collect::<Vec<_>>(), summary.buckets);
     let is_single = shown.len() == 1;
     let band = known.peers.band(strongest, metric)?;
@@ -123,7 +127,7 @@ fn comparison(
     let name = &evidence.component;
     Some(Comparison {
         component: if is_single { name.clone() } else { format!("{name} (mean of {})", shown.len()) },
-        metric: metric.name,
+        metric: metric.id,
         unit: metric.unit.symbol(),
         start: summary.start + summary.bucket,
         step: summary.bucket,
@@ -154,9 +158,12 @@ fn shown(known: Known<'_>, evidence: &Evidence, incident: &Incident) -> Vec<usiz
 fn work(known: Known<'_>, shown: &[usize]) -> Option<&'static Metric> {
     let recorded = |c: usize| known.inventory.components[c].recorded.as_str();
     let is_known =
-        |metric: &&Metric| shown.iter().any(|&c| known.summary.row(metric.name, recorded(c)).is_some());
+        |metric: &&Metric| shown.iter().any(|&c| known.summary.row(metric.id, recorded(c)).is_some());
     let metrics = || known.summary.metrics();
-    metrics().find(|metric| metric.name == "throughput").filter(is_known).or_else(|| metrics().find(is_known))
+    metrics()
+        .find(|metric| metric.id == MetricId::Throughput)
+        .filter(is_known)
+        .or_else(|| metrics().find(is_known))
 }
 
 /// The mean of those that have a value, bucket by bucket.
@@ -174,8 +181,10 @@ fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> 
         rows.extend(incident.episodes.iter().map(|&e| known.episodes[e].component));
     }
     let highest = |row: &[f32]| row.iter().copied().filter(|m| !m.is_nan()).fold(0.0, f32::max);
-    let mut others: Vec<(f32, usize)> =
-        scores.rows.iter().map(|((c, _), row)| (highest(&row.0), *c)).collect();
+    let of_component = |(component, metrics): (&usize, &BTreeMap<MetricId, (Vec<f32>, f32)>)| {
+        (metrics.values().map(|(row, _)| highest(row)).fold(0.0, f32::max), *component)
+    };
+    let mut others: Vec<(f32, usize)> = scores.rows.iter().map(of_component).collect();
     others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     rows.extend(others.into_iter().map(|(_, component)| component));
     let mut seen = BTreeSet::new();
@@ -186,7 +195,7 @@ fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> 
     let mut cells = vec![f32::NAN; rows.len() * scores.columns];
     for (row, component) in rows.iter().enumerate() {
         let cells = &mut cells[row * scores.columns..][..scores.columns];
-        for (_, (line, _)) in scores.rows.range((*component, "")..(*component + 1, "")) {
+        for (line, _) in scores.rows.get(component).into_iter().flat_map(BTreeMap::values) {
             cells.iter_mut().zip(line).for_each(|(cell, multiple)| *cell = cell.max(*multiple));
         }
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cause::Cause;
 use super::facts::{Facts, Known};
+use crate::model::metric::MetricId;
 use crate::report::Evidence;
 use crate::suspects::blame::{Culprit, Incident};
 
@@ -51,14 +52,14 @@ pub fn parts(culprit: &Culprit, facts: &Facts, known: Known<'_>) -> Vec<usize> {
 fn folded(evidence: &[Evidence], whole: &str, parts: &[usize], known: Known<'_>) -> Vec<Evidence> {
     let components = &known.inventory.components;
     let names: BTreeMap<&str, usize> = parts.iter().map(|&c| (components[c].name.as_str(), c)).collect();
-    let mut alike: BTreeMap<&str, Vec<&Evidence>> = BTreeMap::new();
+    let mut alike: BTreeMap<MetricId, Vec<&Evidence>> = BTreeMap::new();
     for one in evidence.iter().filter(|one| names.contains_key(one.component.as_str())) {
         alike.entry(one.metric).or_default().push(one);
     }
     // The first part that speaks of a metric speaks for all.
     let told = |one: &Evidence| match names.get(one.component.as_str()) {
         None => Some(one.clone()),
-        Some(&part) => alike.remove(one.metric).map(|all| match all[..] {
+        Some(&part) => alike.remove(&one.metric).map(|all| match all[..] {
             [only] => only.clone(),
             _ => joined(&all, whole, known.held(part, whole)),
         }),
@@ -86,16 +87,30 @@ fn joined(alike: &[&Evidence], whole: &str, held: usize) -> Evidence {
 }
 
 /// The metrics that speak for a cause.
-fn decides(cause: Cause) -> &'static [&'static str] {
+fn decides(cause: Cause) -> &'static [MetricId] {
     match cause {
-        Cause::DiskHog | Cause::WorkloadSkew => &["throughput", "rd_sec", "wr_sec", "tps", "activity"],
-        Cause::DiskBusy | Cause::SlowLun | Cause::ControllerTrouble | Cause::ArrayJitter => {
-            &["await", "r_await", "w_await", "svctm", "absence", "idleness"]
+        Cause::DiskHog | Cause::WorkloadSkew => {
+            &[MetricId::Throughput, MetricId::RdSec, MetricId::WrSec, MetricId::Tps, MetricId::Activity]
         }
-        Cause::NetworkHog => &["rxbyt", "rxpck", "txbyt", "txpck"],
-        Cause::PacketLoss => &["link_loss", "loss", "link_retrans", "retrans", "cwnd", "rtt"],
-        Cause::LostAttachment | Cause::ServerDown => &["absence", "idleness"],
-        Cause::ReroutedLoad => &["activity", "throughput", "rd_sec", "wr_sec"],
+        Cause::DiskBusy | Cause::SlowLun | Cause::ControllerTrouble | Cause::ArrayJitter => &[
+            MetricId::Await,
+            MetricId::RAwait,
+            MetricId::WAwait,
+            MetricId::Svctm,
+            MetricId::Absence,
+            MetricId::Idleness,
+        ],
+        Cause::NetworkHog => &[MetricId::Rxbyt, MetricId::Rxpck, MetricId::Txbyt, MetricId::Txpck],
+        Cause::PacketLoss => &[
+            MetricId::LinkLoss,
+            MetricId::Loss,
+            MetricId::LinkRetrans,
+            MetricId::Retrans,
+            MetricId::Cwnd,
+            MetricId::Rtt,
+        ],
+        Cause::LostAttachment | Cause::ServerDown => &[MetricId::Absence, MetricId::Idleness],
+        Cause::ReroutedLoad => &[MetricId::Activity, MetricId::Throughput, MetricId::RdSec, MetricId::WrSec],
         Cause::Unknown => &[],
     }
 }
@@ -107,7 +122,7 @@ mod tests {
     fn evidence(component: &str, value: Option<f64>, peers: f64, score: f64) -> Evidence {
         Evidence {
             component: component.into(),
-            metric: "await",
+            metric: MetricId::Await,
             unit: "ms",
             value,
             peers: Some(peers),

@@ -1,6 +1,12 @@
 //! The registry of metrics: one row each. Everything that lists, derives, shows or explains a metric reads it
 //! from here.
 
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// What a metric is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -26,14 +32,14 @@ impl Unit {
     /// As it stands behind a number.
     pub fn symbol(self) -> &'static str {
         match self {
-            Unit::PerSecond => "/s",
-            Unit::SectorsPerSecond => "sectors/s",
-            Unit::Sectors => "sectors",
-            Unit::BytesPerSecond => "B/s",
-            Unit::Requests => "requests",
-            Unit::Milliseconds => "ms",
-            Unit::Percent => "%",
-            Unit::Segments => "segments",
+            PerSecond => "/s",
+            SectorsPerSecond => "sectors/s",
+            Sectors => "sectors",
+            BytesPerSecond => "B/s",
+            Requests => "requests",
+            Milliseconds => "ms",
+            Percent => "%",
+            Segments => "segments",
         }
     }
 }
@@ -96,27 +102,30 @@ const fn sum(all: &'static [&'static str], any: &'static [&'static str]) -> Sum 
     Sum { all, any }
 }
 
-/// One metric.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A row of the registry. Two are equal if they have the same `id`.
+#[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name: the papers' where they have it.
+    pub id: MetricId,
+    /// As in the papers, where they have it.
     pub name: &'static str,
-    /// What it is measured in.
     pub unit: Unit,
-    /// The table that holds its counters.
+    /// The table that holds its counters; empty for [`PRESENCE`].
     pub table: &'static str,
-    /// How it is derived.
     pub formula: Formula,
-    /// What it tells.
     pub aspect: Aspect,
-    /// Which way is worse.
     pub harm: Harm,
-    /// Where it is an average over operations: the metric that counts these, to weigh averages by.
-    pub weight: Option<&'static str>,
+    /// For an average over operations: the metric that counts these, to weigh averages by.
+    pub weight: Option<MetricId>,
     /// Digits shown after the point.
     pub decimals: usize,
     /// One line for people.
     pub about: &'static str,
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Metric) -> bool {
+        self.id == other.id
+    }
 }
 
 // sar counts discards among a device's requests, and so do we: operators compare the two.
@@ -130,68 +139,134 @@ macro_rules! one {
     };
 }
 
-/// All metrics: the thirteen of the papers, then ours.
-#[rustfmt::skip]
-pub static METRICS: &[Metric] = &{
-    use Aspect::{Congestion, Errors, Latency, Queue, Throughput};
-    use Formula::{Now, NowRatio, PerOperation, Rate, Scaled};
-    use Harm::{Down, Either, Up};
-    use Unit::{BytesPerSecond, Milliseconds, PerSecond, Percent, Requests, Sectors, SectorsPerSecond, Segments};
-    const TPS: Option<&str> = Some("tps");
-    [
-        Metric { name: "tps", unit: PerSecond, table: "disk", formula: Rate(IOS), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "requests completed" },
-        Metric { name: "rd_sec", unit: SectorsPerSecond, table: "disk", formula: Rate(one!("sectors_read")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "sectors read" },
-        Metric { name: "wr_sec", unit: SectorsPerSecond, table: "disk", formula: Rate(one!("sectors_written")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "sectors written" },
-        Metric { name: "avgrq-sz", unit: Sectors, table: "disk", formula: PerOperation(1.0, IO_SECTORS, IOS), aspect: Throughput, harm: Either, weight: TPS, decimals: 2, about: "mean size of a request" },
-        Metric { name: "avgqu-sz", unit: Requests, table: "disk", formula: Scaled(0.001, one!("weighted_ms")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "mean number of requests queued or in service" },
-        Metric { name: "await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, IO_MS, IOS), aspect: Latency, harm: Up, weight: TPS, decimals: 2, about: "mean time of a request, queueing included" },
-        Metric { name: "svctm", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("io_ms"), IOS), aspect: Latency, harm: Up, weight: TPS, decimals: 2, about: "device's busy time per request" },
-        Metric { name: "%util", unit: Percent, table: "disk", formula: Scaled(0.1, one!("io_ms")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time with a request in flight" },
-        Metric { name: "rxpck", unit: PerSecond, table: "net", formula: Rate(one!("rx_packets")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "packets received" },
-        Metric { name: "txpck", unit: PerSecond, table: "net", formula: Rate(one!("tx_packets")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "packets sent" },
-        Metric { name: "rxbyt", unit: BytesPerSecond, table: "net", formula: Rate(one!("rx_bytes")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes received" },
-        Metric { name: "txbyt", unit: BytesPerSecond, table: "net", formula: Rate(one!("tx_bytes")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes sent" },
-        Metric { name: "cwnd", unit: Segments, table: "link", formula: NowRatio(1.0, one!("cwnd_sum"), one!("sockets")), aspect: Congestion, harm: Down, weight: None, decimals: 1, about: "mean sending window of the connections with a remote host" },
+/// Makes the identity, [`METRICS`] and [`PRESENCE`] from one row for each metric.
+macro_rules! registry {
+    (
+        recorded { $($id:ident { $($row:tt)* },)* }
+        presence { $($other:ident { $($other_row:tt)* },)* }
+    ) => {
+        /// The identity of a metric. Ordered, printed and serialized by name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum MetricId { $($id,)* $($other,)* }
 
-        Metric { name: "throughput", unit: BytesPerSecond, table: "disk", formula: Scaled(512.0, &[sum(&["sectors_read", "sectors_written"], &[])]), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes read and written" },
-        Metric { name: "r_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("read_ms"), one!("reads")), aspect: Latency, harm: Up, weight: Some("r_tps"), decimals: 2, about: "mean time of a read" },
-        Metric { name: "w_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("write_ms"), one!("writes")), aspect: Latency, harm: Up, weight: Some("w_tps"), decimals: 2, about: "mean time of a write" },
-        Metric { name: "f_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("flush_ms"), one!("flushes")), aspect: Latency, harm: Up, weight: Some("flushes"), decimals: 2, about: "mean time of a cache flush" },
-        Metric { name: "r_tps", unit: PerSecond, table: "disk", formula: Rate(one!("reads")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "reads completed" },
-        Metric { name: "w_tps", unit: PerSecond, table: "disk", formula: Rate(one!("writes")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "writes completed" },
-        Metric { name: "flushes", unit: PerSecond, table: "disk", formula: Rate(one!("flushes")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "cache flushes completed" },
-        Metric { name: "in_flight", unit: Requests, table: "disk", formula: Now(1.0, one!("in_flight")), aspect: Queue, harm: Up, weight: None, decimals: 0, about: "requests in flight at the instant" },
-        Metric { name: "rxdrop", unit: PerSecond, table: "net", formula: Rate(one!("rx_drops")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "received packets dropped" },
-        Metric { name: "txdrop", unit: PerSecond, table: "net", formula: Rate(one!("tx_drops")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "packets dropped before sending" },
-        Metric { name: "rxerr", unit: PerSecond, table: "net", formula: Rate(one!("rx_errors")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "packets received broken" },
-        Metric { name: "txerr", unit: PerSecond, table: "net", formula: Rate(one!("tx_errors")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "packets that could not be sent" },
-        Metric { name: "rtt", unit: Milliseconds, table: "link", formula: NowRatio(0.001, one!("rtt_us_sum"), one!("sockets")), aspect: Congestion, harm: Up, weight: None, decimals: 3, about: "mean smoothed round trip of the connections with a remote host" },
-        Metric { name: "link_retrans", unit: PerSecond, table: "link", formula: Rate(one!("retransmits")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "segments sent again to a remote host" },
-        Metric { name: "link_loss", unit: Percent, table: "link", formula: PerOperation(100.0, one!("retransmits"), one!("segs_out")), aspect: Congestion, harm: Up, weight: Some("link_segs"), decimals: 2, about: "of all segments sent to a remote host, those that were sent again" },
-        Metric { name: "link_segs", unit: PerSecond, table: "link", formula: Rate(one!("segs_out")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "segments sent to a remote host" },
-        Metric { name: "acked", unit: BytesPerSecond, table: "link", formula: Rate(one!("bytes_acked")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes that a remote host acknowledged" },
-        Metric { name: "received", unit: BytesPerSecond, table: "link", formula: Rate(one!("bytes_received")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes that came from a remote host" },
-        Metric { name: "socket_cwnd", unit: Segments, table: "socket", formula: Now(1.0, one!("cwnd")), aspect: Congestion, harm: Down, weight: None, decimals: 0, about: "sending window of one connection" },
-        Metric { name: "socket_rtt", unit: Milliseconds, table: "socket", formula: Now(0.001, one!("rtt_us")), aspect: Congestion, harm: Up, weight: None, decimals: 3, about: "smoothed round trip of one connection" },
-        Metric { name: "socket_retrans", unit: PerSecond, table: "socket", formula: Rate(one!("retransmits")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "segments sent again on one connection" },
-        Metric { name: "retrans", unit: PerSecond, table: "tcp", formula: Rate(one!("retrans_segs")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "TCP segments sent again by a host" },
-        Metric { name: "loss", unit: Percent, table: "tcp", formula: PerOperation(100.0, one!("retrans_segs"), one!("out_segs")), aspect: Congestion, harm: Up, weight: Some("segs"), decimals: 2, about: "of all TCP segments that a host sent, those that were sent again" },
-        Metric { name: "segs", unit: PerSecond, table: "tcp", formula: Rate(one!("out_segs")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "TCP segments sent by a host" },
-        Metric { name: "timeouts", unit: PerSecond, table: "tcp", formula: Rate(one!("timeouts")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "TCP retransmission timeouts of a host" },
-        Metric { name: "listen_drops", unit: PerSecond, table: "tcp", formula: Rate(one!("listen_drops")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "connections dropped by a full accept queue" },
-        Metric { name: "io_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("io_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for I/O" },
-        Metric { name: "io_full", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("io_full_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which all tasks waited for I/O" },
-        Metric { name: "memory_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("memory_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for memory" },
-        Metric { name: "cpu_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("cpu_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for a CPU" },
-    ]
-};
+        /// All metrics that are computed from recorded counters: the thirteen of the papers, then ours.
+        pub static METRICS: &[Metric] = &[$(Metric { id: MetricId::$id, $($row)* }),*];
+
+        /// Shares of time that follow from whether there are samples, and requests, at all. No table holds them.
+        pub static PRESENCE: &[Metric] = &[$(Metric { id: MetricId::$other, $($other_row)* }),*];
+    };
+}
+
+use Aspect::{Congestion, Errors, Latency, Queue, Throughput};
+use Formula::{Now, NowRatio, PerOperation, Rate, Scaled};
+use Harm::{Down, Either, Up};
+use MetricId::{Flushes, LinkSegs, RTps, Segs, Tps, WTps};
+use Unit::{BytesPerSecond, Milliseconds, PerSecond, Percent, Requests, Sectors, SectorsPerSecond, Segments};
+
+#[rustfmt::skip]
+registry! {
+recorded {
+    Tps { name: "tps", unit: PerSecond, table: "disk", formula: Rate(IOS), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "requests completed" },
+    RdSec { name: "rd_sec", unit: SectorsPerSecond, table: "disk", formula: Rate(one!("sectors_read")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "sectors read" },
+    WrSec { name: "wr_sec", unit: SectorsPerSecond, table: "disk", formula: Rate(one!("sectors_written")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "sectors written" },
+    AvgrqSz { name: "avgrq-sz", unit: Sectors, table: "disk", formula: PerOperation(1.0, IO_SECTORS, IOS), aspect: Throughput, harm: Either, weight: Some(Tps), decimals: 2, about: "mean size of a request" },
+    AvgquSz { name: "avgqu-sz", unit: Requests, table: "disk", formula: Scaled(0.001, one!("weighted_ms")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "mean number of requests queued or in service" },
+    Await { name: "await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, IO_MS, IOS), aspect: Latency, harm: Up, weight: Some(Tps), decimals: 2, about: "mean time of a request, queueing included" },
+    Svctm { name: "svctm", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("io_ms"), IOS), aspect: Latency, harm: Up, weight: Some(Tps), decimals: 2, about: "device's busy time per request" },
+    Util { name: "%util", unit: Percent, table: "disk", formula: Scaled(0.1, one!("io_ms")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time with a request in flight" },
+    Rxpck { name: "rxpck", unit: PerSecond, table: "net", formula: Rate(one!("rx_packets")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "packets received" },
+    Txpck { name: "txpck", unit: PerSecond, table: "net", formula: Rate(one!("tx_packets")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "packets sent" },
+    Rxbyt { name: "rxbyt", unit: BytesPerSecond, table: "net", formula: Rate(one!("rx_bytes")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes received" },
+    Txbyt { name: "txbyt", unit: BytesPerSecond, table: "net", formula: Rate(one!("tx_bytes")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes sent" },
+    Cwnd { name: "cwnd", unit: Segments, table: "link", formula: NowRatio(1.0, one!("cwnd_sum"), one!("sockets")), aspect: Congestion, harm: Down, weight: None, decimals: 1, about: "mean sending window of the connections with a remote host" },
+
+    Throughput { name: "throughput", unit: BytesPerSecond, table: "disk", formula: Scaled(512.0, &[sum(&["sectors_read", "sectors_written"], &[])]), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes read and written" },
+    RAwait { name: "r_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("read_ms"), one!("reads")), aspect: Latency, harm: Up, weight: Some(RTps), decimals: 2, about: "mean time of a read" },
+    WAwait { name: "w_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("write_ms"), one!("writes")), aspect: Latency, harm: Up, weight: Some(WTps), decimals: 2, about: "mean time of a write" },
+    FAwait { name: "f_await", unit: Milliseconds, table: "disk", formula: PerOperation(1.0, one!("flush_ms"), one!("flushes")), aspect: Latency, harm: Up, weight: Some(Flushes), decimals: 2, about: "mean time of a cache flush" },
+    RTps { name: "r_tps", unit: PerSecond, table: "disk", formula: Rate(one!("reads")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "reads completed" },
+    WTps { name: "w_tps", unit: PerSecond, table: "disk", formula: Rate(one!("writes")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "writes completed" },
+    Flushes { name: "flushes", unit: PerSecond, table: "disk", formula: Rate(one!("flushes")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "cache flushes completed" },
+    InFlight { name: "in_flight", unit: Requests, table: "disk", formula: Now(1.0, one!("in_flight")), aspect: Queue, harm: Up, weight: None, decimals: 0, about: "requests in flight at the instant" },
+    Rxdrop { name: "rxdrop", unit: PerSecond, table: "net", formula: Rate(one!("rx_drops")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "received packets dropped" },
+    Txdrop { name: "txdrop", unit: PerSecond, table: "net", formula: Rate(one!("tx_drops")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "packets dropped before sending" },
+    Rxerr { name: "rxerr", unit: PerSecond, table: "net", formula: Rate(one!("rx_errors")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "packets received broken" },
+    Txerr { name: "txerr", unit: PerSecond, table: "net", formula: Rate(one!("tx_errors")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "packets that could not be sent" },
+    Rtt { name: "rtt", unit: Milliseconds, table: "link", formula: NowRatio(0.001, one!("rtt_us_sum"), one!("sockets")), aspect: Congestion, harm: Up, weight: None, decimals: 3, about: "mean smoothed round trip of the connections with a remote host" },
+    LinkRetrans { name: "link_retrans", unit: PerSecond, table: "link", formula: Rate(one!("retransmits")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "segments sent again to a remote host" },
+    LinkLoss { name: "link_loss", unit: Percent, table: "link", formula: PerOperation(100.0, one!("retransmits"), one!("segs_out")), aspect: Congestion, harm: Up, weight: Some(LinkSegs), decimals: 2, about: "of all segments sent to a remote host, those that were sent again" },
+    LinkSegs { name: "link_segs", unit: PerSecond, table: "link", formula: Rate(one!("segs_out")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "segments sent to a remote host" },
+    Acked { name: "acked", unit: BytesPerSecond, table: "link", formula: Rate(one!("bytes_acked")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes that a remote host acknowledged" },
+    Received { name: "received", unit: BytesPerSecond, table: "link", formula: Rate(one!("bytes_received")), aspect: Throughput, harm: Either, weight: None, decimals: 0, about: "bytes that came from a remote host" },
+    SocketCwnd { name: "socket_cwnd", unit: Segments, table: "socket", formula: Now(1.0, one!("cwnd")), aspect: Congestion, harm: Down, weight: None, decimals: 0, about: "sending window of one connection" },
+    SocketRtt { name: "socket_rtt", unit: Milliseconds, table: "socket", formula: Now(0.001, one!("rtt_us")), aspect: Congestion, harm: Up, weight: None, decimals: 3, about: "smoothed round trip of one connection" },
+    SocketRetrans { name: "socket_retrans", unit: PerSecond, table: "socket", formula: Rate(one!("retransmits")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "segments sent again on one connection" },
+    Retrans { name: "retrans", unit: PerSecond, table: "tcp", formula: Rate(one!("retrans_segs")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "TCP segments sent again by a host" },
+    Loss { name: "loss", unit: Percent, table: "tcp", formula: PerOperation(100.0, one!("retrans_segs"), one!("out_segs")), aspect: Congestion, harm: Up, weight: Some(Segs), decimals: 2, about: "of all TCP segments that a host sent, those that were sent again" },
+    Segs { name: "segs", unit: PerSecond, table: "tcp", formula: Rate(one!("out_segs")), aspect: Throughput, harm: Either, weight: None, decimals: 2, about: "TCP segments sent by a host" },
+    Timeouts { name: "timeouts", unit: PerSecond, table: "tcp", formula: Rate(one!("timeouts")), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "TCP retransmission timeouts of a host" },
+    ListenDrops { name: "listen_drops", unit: PerSecond, table: "tcp", formula: Rate(one!("listen_drops")), aspect: Errors, harm: Up, weight: None, decimals: 2, about: "connections dropped by a full accept queue" },
+    IoSome { name: "io_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("io_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for I/O" },
+    IoFull { name: "io_full", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("io_full_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which all tasks waited for I/O" },
+    MemorySome { name: "memory_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("memory_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for memory" },
+    CpuSome { name: "cpu_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("cpu_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for a CPU" },
+}
+presence {
+    Absence { name: "absence", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without samples, while its peers have some" },
+    Idleness { name: "idleness", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without requests, while its peers have some" },
+    Activity { name: "activity", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time with requests, while its peers have none" },
+}
+}
+
+impl MetricId {
+    pub fn metric(self) -> &'static Metric {
+        let at = self as usize;
+        METRICS.get(at).unwrap_or_else(|| &PRESENCE[at - METRICS.len()])
+    }
+
+    pub fn name(self) -> &'static str {
+        self.metric().name
+    }
+}
+
+impl PartialOrd for MetricId {
+    fn partial_cmp(&self, other: &MetricId) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for MetricId {
+    fn cmp(&self, other: &MetricId) -> Ordering {
+        self.name().cmp(other.name())
+    }
+}
+
+impl fmt::Display for MetricId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for MetricId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for MetricId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MetricId, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let metric = Metric::named(&name).or_else(|| PRESENCE.iter().find(|metric| metric.name == name));
+        metric.map(|metric| metric.id).ok_or_else(|| D::Error::custom(format!("{name:?} is not a metric")))
+    }
+}
 
 impl Formula {
     /// Every column that the formula may look at.
     pub fn columns(&self) -> Vec<&'static str> {
         let terms: Vec<Terms> = match *self {
-            Formula::Rate(a) | Formula::Scaled(_, a) | Formula::Now(_, a) => vec![a],
-            Formula::PerOperation(_, a, b) | Formula::NowRatio(_, a, b) => vec![a, b],
+            Rate(a) | Scaled(_, a) | Now(_, a) => vec![a],
+            PerOperation(_, a, b) | NowRatio(_, a, b) => vec![a, b],
         };
         let sums = terms.into_iter().flatten();
         let mut columns: Vec<_> = sums.flat_map(|s| s.all.iter().chain(s.any)).copied().collect();
@@ -216,7 +291,12 @@ impl Metric {
         METRICS.iter().find(|m| m.name == name)
     }
 
-    /// The names of all metrics, for messages.
+    /// Computed from the counters of a table, unlike [`PRESENCE`].
+    pub fn is_recorded(&self) -> bool {
+        !self.table.is_empty()
+    }
+
+    /// The names of all recorded metrics, for messages.
     pub fn names() -> String {
         METRICS.iter().map(|m| m.name).collect::<Vec<_>>().join(", ")
     }
@@ -236,7 +316,7 @@ mod tests {
     #[test]
     fn weights_are_metrics_of_the_same_table() {
         for metric in METRICS {
-            let weight = metric.weight.map(|w| Metric::named(w).expect("a weight is a metric"));
+            let weight = metric.weight.map(MetricId::metric);
             assert!(weight.is_none_or(|w| w.table == metric.table), "{}", metric.name);
         }
     }

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::diagnosis::cause::Cause;
 use crate::model::component::Kind;
+use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 
 /// The name and version of the JSON form.
@@ -108,7 +109,7 @@ pub struct Evidence {
     /// Whose metric: the suspect, or a component that it explains.
     pub component: String,
     /// Which metric.
-    pub metric: &'static str,
+    pub metric: MetricId,
     /// Its unit.
     pub unit: &'static str,
     /// The mean of the component during the incident. Null: no samples.
@@ -180,7 +181,7 @@ pub struct Comparison {
     /// Whose.
     pub component: String,
     /// Which metric.
-    pub metric: &'static str,
+    pub metric: MetricId,
     /// Its unit.
     pub unit: &'static str,
     /// The first instant.

@@ -2,7 +2,7 @@
 
 use super::Warning;
 use crate::methods::papers::thresholds::{GroupThresholds, Origin};
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::tables::envelope::Envelope;
 
 /// All that is told of a training.
@@ -24,7 +24,7 @@ pub struct Lesson {
     /// The group.
     pub group: String,
     /// The metric.
-    pub metric: String,
+    pub metric: MetricId,
     /// How many thresholds there are; 1 where one is for all.
     pub thresholds: usize,
     /// On how many windows.
@@ -79,7 +79,7 @@ impl Lesson {
         let median = at(numbers.len() / 2);
         Lesson {
             group: learnt.name.clone(),
-            metric: learnt.metric.clone(),
+            metric: learnt.metric,
             thresholds: numbers.len(),
             windows: learnt.windows,
             lowest: at(0),
@@ -112,7 +112,7 @@ mod tests {
         Lesson::of(&GroupThresholds {
             name: "attachments".into(),
             kind: Kind::ATTACHMENT,
-            metric: "await".into(),
+            metric: MetricId::Await,
             windows: 191,
             common: None,
             components: numbers.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect(),

@@ -4,7 +4,7 @@ use super::foreign::together;
 use super::number::{count, instant, quantity, span, times};
 use super::{Evidence, Group, Report, Suspect};
 use crate::diagnosis::cause::Cause;
-use crate::model::metric::{Aspect, Harm, Metric};
+use crate::model::metric::{Aspect, Harm, MetricId};
 use crate::model::time::Span;
 
 /// Ratios below this are not worth a number: the suspect differs in another way, such as by jitter.
@@ -46,12 +46,12 @@ fn many(evidence: &Evidence) -> String {
 fn share(evidence: &Evidence, peers: &str) -> Option<String> {
     let (own, others) = (quantity(evidence.value, evidence.unit), quantity(evidence.peers, evidence.unit));
     let state = match evidence.metric {
-        "link_loss" | "loss" => {
+        MetricId::LinkLoss | MetricId::Loss => {
             return Some(format!("{own} of its segments are sent again, of {peers} {others}"));
         }
-        "absence" => "absent",
-        "idleness" => "idle",
-        "activity" => "at work",
+        MetricId::Absence => "absent",
+        MetricId::Idleness => "idle",
+        MetricId::Activity => "at work",
         _ => return None,
     };
     Some(format!("{}{state} {own} of the time, {peers} {others}", many(evidence)))
@@ -76,7 +76,7 @@ fn peers(count: usize) -> String {
 /// Without samples, or without work, for most of the time, in what speaks most clearly.
 fn is_silent(suspect: &Suspect) -> bool {
     let is_nothing = |evidence: &Evidence| match evidence.metric {
-        "absence" | "idleness" => evidence.value.is_none_or(|percent| percent > 50.0),
+        MetricId::Absence | MetricId::Idleness => evidence.value.is_none_or(|percent| percent > 50.0),
         _ => evidence.value.unwrap_or(0.0) == 0.0,
     };
     let nothing = suspect.evidence.first().is_some_and(is_nothing);
@@ -85,10 +85,11 @@ fn is_silent(suspect: &Suspect) -> bool {
 
 fn comparative(suspect: &Suspect) -> &'static str {
     let Some(evidence) = suspect.evidence.first() else { return "worse" };
-    let Some(metric) = Metric::named(evidence.metric) else { return "worse" };
-    match (metric.aspect, metric.name) {
-        (Aspect::Latency, _) | (_, "rtt" | "socket_rtt") => "slower",
-        (Aspect::Queue, "%util") => "busier",
+    let metric = evidence.metric.metric();
+    match (metric.aspect, metric.id) {
+        _ if !metric.is_recorded() => "worse",
+        (Aspect::Latency, _) | (_, MetricId::Rtt | MetricId::SocketRtt) => "slower",
+        (Aspect::Queue, MetricId::Util) => "busier",
         (Aspect::Queue, _) => "more backed up",
         (Aspect::Congestion, _) if metric.harm == Harm::Down => "more throttled",
         (Aspect::Congestion, _) => "more congested",

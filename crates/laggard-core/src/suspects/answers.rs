@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::episodes::Episode;
 use super::feedback::Feedback;
 use crate::model::cluster::Inventory;
+use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 use crate::scores::{MemberScore, MetricScores};
 
@@ -49,7 +50,7 @@ impl<'a> Answers<'a> {
             return Cow::Borrowed(judgement);
         }
         let repaired = |(place, &member): (usize, &usize)| {
-            let of_any = self.meant(member, judgement.metric.name).filter_map(|c| self.repairs.get(&c));
+            let of_any = self.meant(member, judgement.metric.id).filter_map(|c| self.repairs.get(&c));
             Some((place, member, *of_any.max()?))
         };
         let repaired: Vec<_> = members.iter().enumerate().filter_map(repaired).collect();
@@ -75,7 +76,7 @@ impl<'a> Answers<'a> {
         episodes.retain(|episode| {
             let last = episode.end - Span::from_micros(1);
             let is_ignored = self
-                .meant(episode.component, episode.metric.name)
+                .meant(episode.component, episode.metric.id)
                 .any(|c| self.feedback.is_ignored(&self.inventory.components[c], last));
             if is_ignored {
                 self.ignored.insert(episode.component);
@@ -87,9 +88,9 @@ impl<'a> Answers<'a> {
 
     /// Whom a word has to be about to settle a metric of a component: itself; and, for work that it may do in another's
     /// stead, any path to the same LUN.
-    fn meant(&self, component: usize, metric: &str) -> impl Iterator<Item = usize> {
+    fn meant(&self, component: usize, metric: MetricId) -> impl Iterator<Item = usize> {
         let lun = self.inventory.components[component].attributes.get("lun");
-        let paths = lun.filter(|_| metric == "activity").and_then(|lun| self.paths.get(lun.as_str()));
+        let paths = lun.filter(|_| metric == MetricId::Activity).and_then(|lun| self.paths.get(lun.as_str()));
         std::iter::once(component).chain(paths.into_iter().flatten().copied())
     }
 
@@ -117,7 +118,6 @@ fn after_repair(verdict: MemberScore, is_before: bool) -> MemberScore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::laggard::{ACTIVITY, IDLENESS};
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::component::Kind;
     use crate::model::metric::Metric;
@@ -209,8 +209,8 @@ mod tests {
             told.into_iter().map(|episode| episode.component).collect::<Vec<_>>()
         };
         for feedback in [feedback(Word::Ignore, 30, None), feedback(Word::Repaired, 60, None)] {
-            assert_eq!(told(&ACTIVITY, &feedback), []);
-            assert_eq!(told(&IDLENESS, &feedback), [0]);
+            assert_eq!(told(MetricId::Activity.metric(), &feedback), []);
+            assert_eq!(told(MetricId::Idleness.metric(), &feedback), [0]);
         }
     }
 

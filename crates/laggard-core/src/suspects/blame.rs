@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::episodes::Episode;
 use crate::model::cluster::Inventory;
 use crate::model::component::Kind;
+use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 
 /// Who is to blame, for which episodes.
@@ -80,9 +81,9 @@ fn containers(inventory: &Inventory) -> Containers<'_> {
 const THEMES: usize = 3;
 
 fn theme(episode: &Episode) -> usize {
-    match episode.metric.name {
-        "absence" | "idleness" => 0,
-        "activity" => 1,
+    match episode.metric.id {
+        MetricId::Absence | MetricId::Idleness => 0,
+        MetricId::Activity => 1,
         _ => 2,
     }
 }

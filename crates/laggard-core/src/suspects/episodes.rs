@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
 use crate::scores::MetricScores;
 use crate::scores::Window;
@@ -35,9 +35,10 @@ pub struct Episode {
 pub struct Tracker {
     /// Windows of this length are counted; all, if none is said.
     beat: Option<Span>,
-    tracks: BTreeMap<(usize, usize, &'static str), Track>,
+    /// By component, then by group and metric.
+    tracks: BTreeMap<usize, BTreeMap<(usize, MetricId), Track>>,
     /// When the groups were looked at, by metric.
-    looked: BTreeMap<(usize, &'static str), Looked>,
+    looked: BTreeMap<(usize, MetricId), Looked>,
 }
 
 /// Times in which there was something to judge, in counted windows. Recordings pause, and a pause calms nobody.
@@ -82,18 +83,20 @@ impl Tracker {
         for judged in &judgement.windows {
             let is_counted = self.beat.is_none_or(|beat| beat == judged.window.length);
             if is_counted {
-                self.looked.entry((group, judgement.metric.name)).or_default().take(judged.window);
+                self.looked.entry((group, judgement.metric.id)).or_default().take(judged.window);
             }
             for (&component, verdict) in members.iter().zip(&judged.scores) {
-                let key = (component, group, judgement.metric.name);
+                let key = (group, judgement.metric.id);
                 // Called faulty though calm is the filter's memory of windows before: nothing new.
                 if !verdict.is_anomalous {
-                    if is_counted && let Some(track) = self.tracks.get_mut(&key) {
+                    let known = self.tracks.get_mut(&component).and_then(|tracks| tracks.get_mut(&key));
+                    if is_counted && let Some(track) = known {
                         track.count(is_counted, -1.0);
                     }
                     continue;
                 }
-                let track = self.tracks.entry(key).or_insert_with(|| Track::new(judgement.metric));
+                let tracks = self.tracks.entry(component).or_default();
+                let track = tracks.entry(key).or_insert_with(|| Track::new(judgement.metric));
                 track.count(is_counted, 1.0);
                 let threshold = f64::from(verdict.threshold).max(f64::MIN_POSITIVE);
                 track.anomalous(judged.window, f64::from(verdict.score) / threshold, verdict.is_faulty);
@@ -106,7 +109,7 @@ impl Tracker {
     pub fn peak(
         &self,
         component: usize,
-        metric: &str,
+        metric: MetricId,
         begin: Timestamp,
         end: Timestamp,
     ) -> Option<(f64, usize)> {
@@ -118,7 +121,7 @@ impl Tracker {
 
     /// The mean multiple of the threshold over a whole time, calm windows taken as nothing: of the windows of that
     /// length that say most. One stray window makes it no more than its share of the time.
-    pub fn mean(&self, component: usize, metric: &str, begin: Timestamp, end: Timestamp) -> f64 {
+    pub fn mean(&self, component: usize, metric: MetricId, begin: Timestamp, end: Timestamp) -> f64 {
         let mut sums: BTreeMap<Span, f64> = BTreeMap::new();
         for run in self.within(component, metric, begin, end) {
             let time = (run.end.min(end) - run.begin.max(begin)).min(run.length * run.windows as i64);
@@ -132,38 +135,40 @@ impl Tracker {
     fn within(
         &self,
         component: usize,
-        metric: &str,
+        metric: MetricId,
         begin: Timestamp,
         end: Timestamp,
     ) -> impl Iterator<Item = &Run> {
-        let of_component = self.tracks.range((component, 0, "")..(component + 1, 0, ""));
-        let tracks = of_component.filter(move |((_, _, m), _)| *m == metric);
+        let of_component = self.tracks.get(&component).into_iter().flatten();
+        let tracks = of_component.filter(move |((_, m), _)| *m == metric);
         let runs = tracks.flat_map(|(_, track)| &track.runs);
         runs.filter(move |run| run.begin < end && begin < run.end)
     }
 
     /// The metrics in which a component was ever anomalous.
     pub fn metrics(&self, component: usize) -> Vec<&'static Metric> {
-        let range = (component, 0, "")..(component + 1, 0, "");
-        let mut metrics: Vec<&'static Metric> =
-            self.tracks.range(range).map(|(_, track)| track.metric).collect();
-        metrics.dedup_by_key(|metric| metric.name);
+        let tracks = self.tracks.get(&component).into_iter().flatten();
+        let mut metrics: Vec<&'static Metric> = tracks.map(|(_, track)| track.metric).collect();
+        metrics.dedup();
         metrics
     }
 
     /// The end of the last counted window in which a metric of a group was looked at.
-    pub fn looked_until(&self, group: usize, metric: &'static str) -> Option<Timestamp> {
+    pub fn looked_until(&self, group: usize, metric: MetricId) -> Option<Timestamp> {
         self.looked.get(&(group, metric))?.0.last().map(|(_, until)| *until)
     }
 
     /// All episodes, by component and time.
     pub fn episodes(&self) -> Vec<Episode> {
         let never = Looked::default();
-        let of_track = |((component, group, metric), track): (&(usize, usize, &'static str), &Track)| {
-            let looked = self.looked.get(&(*group, *metric)).unwrap_or(&never);
-            track.episodes(*component, *group, self.beat, looked)
+        let of_component = |(component, tracks): (&usize, &BTreeMap<(usize, MetricId), Track>)| {
+            let of_track = |(key, track): (&(usize, MetricId), &Track)| {
+                let looked = self.looked.get(key).unwrap_or(&never);
+                track.episodes(*component, key.0, self.beat, looked)
+            };
+            tracks.iter().flat_map(of_track).collect::<Vec<Episode>>()
         };
-        self.tracks.iter().flat_map(of_track).collect()
+        self.tracks.iter().flat_map(of_component).collect()
     }
 }
 
@@ -350,7 +355,7 @@ mod tests {
         let mean = |windows| {
             let mut tracker = Tracker::new(Some(MINUTE * 5));
             tracker.take(0, &[7], &MetricScores { metric: Metric::named("await").unwrap(), windows });
-            tracker.mean(7, "await", Timestamp::from_seconds(0), Timestamp::from_seconds(3600))
+            tracker.mean(7, MetricId::Await, Timestamp::from_seconds(0), Timestamp::from_seconds(3600))
         };
         let stray = (0..12).map(|n| judged(n * 5, 5, if n == 4 { 6.0 } else { 0.1 }, false)).collect();
         assert!((mean(stray) - 4.0 / 12.0).abs() < 1e-6);

@@ -47,7 +47,7 @@ impl Table {
 
     /// Adds the components of another table of the same metric and grid.
     pub fn extend(&mut self, other: Table) {
-        debug_assert_eq!((self.metric.name, self.grid), (other.metric.name, other.grid));
+        debug_assert_eq!((self.metric.id, self.grid), (other.metric.id, other.grid));
         self.components.extend(other.components);
         self.values.extend(other.values);
     }

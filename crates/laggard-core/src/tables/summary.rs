@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Table;
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
 
 /// Means of metrics over buckets of time.
@@ -19,7 +19,7 @@ pub struct Summary {
     pub bucket: Span,
     /// How many there are.
     pub buckets: usize,
-    metrics: BTreeMap<&'static str, Means>,
+    metrics: BTreeMap<MetricId, Means>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Summary {
     /// Takes the values of a table.
     pub fn take(&mut self, table: &Table) {
         let (start, bucket, buckets) = (self.start, self.bucket, self.buckets);
-        let means = self.metrics.entry(table.metric.name).or_insert_with(|| Means::new(table.metric));
+        let means = self.metrics.entry(table.metric.id).or_insert_with(|| Means::new(table.metric));
         let at: Vec<Option<usize>> = table
             .grid
             .instants()
@@ -72,15 +72,15 @@ impl Summary {
     }
 
     /// The means of a component, by its recorded name; NaN where it has no value. Nothing if it has none at all.
-    pub fn row(&self, metric: &str, recorded: &str) -> Option<Vec<f64>> {
-        let (sums, counts) = self.metrics.get(metric)?.of(recorded, self.buckets)?;
+    pub fn row(&self, metric: MetricId, recorded: &str) -> Option<Vec<f64>> {
+        let (sums, counts) = self.metrics.get(&metric)?.of(recorded, self.buckets)?;
         // Without samples 0 / 0, which is NaN.
         Some(sums.iter().zip(counts).map(|(sum, count)| sum / f64::from(*count)).collect())
     }
 
     /// The mean of a component's samples in some buckets. Nothing if it has none there.
-    pub fn mean(&self, metric: &str, recorded: &str, range: Range<usize>) -> Option<f64> {
-        let (sums, counts) = self.metrics.get(metric)?.of(recorded, self.buckets)?;
+    pub fn mean(&self, metric: MetricId, recorded: &str, range: Range<usize>) -> Option<f64> {
+        let (sums, counts) = self.metrics.get(&metric)?.of(recorded, self.buckets)?;
         let count: u64 = counts.get(range.clone())?.iter().copied().map(u64::from).sum();
         (count > 0).then(|| sums[range].iter().sum::<f64>() / count as f64)
     }
@@ -151,17 +151,17 @@ mod tests {
     #[test]
     fn a_long_recording_becomes_a_few_hundred_means() {
         let summary = counted(Timestamp::from_seconds(0), 4800, 1);
-        let row = summary.row("await", "a").unwrap();
+        let row = summary.row(MetricId::Await, "a").unwrap();
         assert_eq!((summary.bucket, row.len()), (Span::from_seconds(10), 480));
         assert_eq!((row[0], row[7]), (5.5, 75.5));
-        assert_eq!(summary.row("await", "b"), None);
+        assert_eq!(summary.row(MetricId::Await, "b"), None);
     }
 
     #[test]
     fn the_range_of_a_window_holds_exactly_its_samples() {
         let at = |second: i64| Timestamp::from_seconds(1000 + second);
         let summary = counted(at(0), 300, 1);
-        let mean = |begin, end| summary.mean("await", "a", summary.range(at(begin), at(end)));
+        let mean = |begin, end| summary.mean(MetricId::Await, "a", summary.range(at(begin), at(end)));
         assert_eq!((summary.buckets, summary.range(at(0), at(300))), (300, 0..300));
         assert_eq!((mean(0, 2), mean(298, 300)), (Some(1.5), Some(299.5)));
     }
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_bucket_of_more_than_a_day_of_seconds_still_counts_right() {
         let summary = counted(Timestamp::from_seconds(0), 48 * 90_000, usize::MAX);
-        assert_eq!(summary.row("await", "a").unwrap()[0], 45_000.5);
+        assert_eq!(summary.row(MetricId::Await, "a").unwrap()[0], 45_000.5);
     }
 
     #[test]

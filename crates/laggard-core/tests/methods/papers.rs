@@ -9,6 +9,7 @@ use laggard_core::methods::papers::thresholds::{Origin, Thresholds};
 use laggard_core::methods::papers::training::{TooLittle, Trainer};
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
+use laggard_core::model::metric::MetricId;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::scores::ScoredWindow;
 use laggard_kernels::rows::Rows;
@@ -135,7 +136,7 @@ fn training_refuses_too_little() {
     let short = learn(method.train(&peers(4, Kind::ATTACHMENT)), "await", &healthy(4, 190, 13)).unwrap_err();
     assert_eq!(
         short,
-        TooLittle::Windows { group: "all".into(), metric: "await".into(), windows: 4, needed: 5 }
+        TooLittle::Windows { group: "all".into(), metric: MetricId::Await, windows: 4, needed: 5 }
     );
     let mut absent = healthy(4, 600, 14);
     absent[2][200..].fill(f64::NAN);

@@ -9,6 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
 use crate::{sample, xml};
+use laggard_core::model::metric::MetricId;
 
 /// Fails unless the picture is well-formed and every coordinate lies in its view box.
 pub fn check(picture: &str) {
@@ -68,7 +69,7 @@ fn any_comparison() -> impl Strategy<Value = Comparison> {
     (series(), series(), series(), series(), instant(), step, scores, any::<String>()).prop_map(
         |(own, median, low, high, start, step, scores, component)| Comparison {
             component,
-            metric: "await",
+            metric: MetricId::Await,
             unit: "ms",
             start,
             step,

@@ -2,6 +2,7 @@
 
 use laggard_core::diagnosis::cause::Cause;
 use laggard_core::model::component::Kind;
+use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::{
     Alternative, Comparison, Evidence, Group, HeatMap, Mark, Named, Node, Pictures, Report, SCHEMA, Suspect,
@@ -75,7 +76,7 @@ fn comparison(
     });
     Comparison {
         component: component.into(),
-        metric,
+        metric: id(metric),
         unit,
         start: START,
         step: MINUTE,
@@ -112,6 +113,10 @@ fn node(kind: &str, name: &str, mark: Mark, parts: Vec<Node>, others: usize) -> 
     Node { component: named(kind, name), mark, parts, others }
 }
 
+fn id(metric: &str) -> MetricId {
+    Metric::named(metric).unwrap().id
+}
+
 fn evidence(
     component: &str,
     metric: (&'static str, &'static str),
@@ -122,7 +127,7 @@ fn evidence(
     let (metric, unit) = metric;
     Evidence {
         component: component.into(),
-        metric,
+        metric: id(metric),
         unit,
         value: values.0,
         peers: values.1,

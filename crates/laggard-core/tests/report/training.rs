@@ -2,7 +2,7 @@
 
 use laggard_core::methods::papers::distances::Measure;
 use laggard_core::methods::papers::thresholds::Origin;
-use laggard_core::model::metric::Metric;
+use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Warning;
 use laggard_core::report::html::training::page;
@@ -33,7 +33,7 @@ fn trained(name: &str) -> Trained {
     let one = StandingOut { component: name.into(), threshold: 40.0, ratio: 4.0 };
     let lesson = Lesson {
         group: name.into(),
-        metric: "await".into(),
+        metric: MetricId::Await,
         thresholds: 3,
         windows: 190,
         lowest: 8.0,

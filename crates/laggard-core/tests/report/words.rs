@@ -5,6 +5,7 @@ use laggard_core::report::Suspect;
 use laggard_core::report::words::{certainty, how_bad};
 
 use crate::sample;
+use laggard_core::model::metric::MetricId;
 
 fn suspect() -> Suspect {
     sample::one_suspect().suspects.remove(0)
@@ -14,7 +15,7 @@ fn suspect() -> Suspect {
 fn the_metric_chooses_the_word() {
     let mut slow = suspect();
     assert_eq!(how_bad(&slow), "4.1 times slower than its 11 peers");
-    slow.evidence[0].metric = "%util";
+    slow.evidence[0].metric = MetricId::Util;
     slow.peer_count = 0;
     assert_eq!(how_bad(&slow), "4.1 times busier than its peers");
     slow.evidence.clear();
@@ -24,7 +25,7 @@ fn the_metric_chooses_the_word() {
 #[test]
 fn lost_segments_are_told_as_shares_since_those_of_the_peers_may_be_none() {
     let mut lossy = suspect();
-    (lossy.evidence[0].metric, lossy.evidence[0].unit) = ("link_loss", "%");
+    (lossy.evidence[0].metric, lossy.evidence[0].unit) = (MetricId::LinkLoss, "%");
     (lossy.evidence[0].value, lossy.evidence[0].peers) = (Some(3.91), Some(0.0));
     assert_eq!(how_bad(&lossy), "3.91 % of its segments are sent again, of its 11 peers 0 %");
 }
@@ -41,7 +42,7 @@ fn shares_of_the_time_are_told_as_such_and_not_as_ratios() {
     let mut lost = suspect();
     (lost.severity, lost.cause) = (f64::NAN, Cause::ControllerTrouble);
     let first = &mut lost.evidence[0];
-    (first.metric, first.unit, first.value, first.peers) = ("absence", "%", Some(100.0), Some(0.0));
+    (first.metric, first.unit, first.value, first.peers) = (MetricId::Absence, "%", Some(100.0), Some(0.0));
     assert_eq!(how_bad(&lost), "absent 100 % of the time, its 11 peers 0 %");
     lost.cause = Cause::ServerDown;
     (lost.evidence[0].components, lost.evidence[0].held) = (72, 72);

@@ -8,7 +8,7 @@ use laggard_core::examination::{Examination, Examined};
 use laggard_core::methods::Method;
 use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::cluster::Inventory;
-use laggard_core::model::metric::Metric;
+use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::Span;
 use laggard_core::tables::Table;
 use serde::Serialize;
@@ -57,7 +57,7 @@ struct Entry {
     step: Span,
     examination: Examination,
     /// The most telling metric of each group.
-    telling: Vec<Option<&'static str>>,
+    telling: Vec<Option<MetricId>>,
     alarms: Alarms,
     windows: Option<WindowTally>,
 }
@@ -136,7 +136,7 @@ impl<'a> Contest<'a> {
             .iter()
             .filter(|entry| entry.step == step)
             .flat_map(|entry| entry.examination.metrics());
-        let metrics: BTreeMap<&str, &'static Metric> = all.map(|metric| (metric.name, metric)).collect();
+        let metrics: BTreeMap<MetricId, &'static Metric> = all.map(|metric| (metric.id, metric)).collect();
         metrics.into_values().collect()
     }
 
@@ -226,7 +226,7 @@ impl Entry {
         every: Span,
     ) -> Entry {
         let telling = |group: &laggard_core::model::cluster::PeerGroup| {
-            method.metrics(&group.kind).first().map(|m| m.name)
+            method.metrics(&group.kind).first().map(|m| m.id)
         };
         let telling = inventory.groups.iter().map(telling).collect();
         let step = method.step(every);
@@ -246,7 +246,7 @@ impl Entry {
             for judgement in judgements {
                 self.alarms.take(truth, members, judgement);
                 if let Some(windows) = &mut self.windows
-                    && self.telling[*group] == Some(judgement.metric.name)
+                    && self.telling[*group] == Some(judgement.metric.id)
                 {
                     windows.take(truth, *group, members, judgement);
                 }

@@ -35,7 +35,7 @@ impl<'a> Gauge<'a> {
                 instant > wrong.window.start && instant <= wrong.window.end()
             };
             let instants: Vec<usize> = (0..table.grid.len).filter(during).collect();
-            if wrong.metric != table.metric.name || instants.is_empty() {
+            if wrong.metric != table.metric.id || instants.is_empty() {
                 continue;
             }
             for (&member, sum) in self.inventory.groups[wrong.group].members.iter().zip(sums) {
@@ -70,6 +70,7 @@ impl<'a> Gauge<'a> {
 mod tests {
     use super::*;
     use crate::scoring::testing::{inventory, table};
+    use laggard_core::model::metric::MetricId;
     use laggard_core::model::time::{Span, Timestamp};
     use laggard_core::scores::MemberScore;
     use laggard_core::scores::Window;
@@ -80,7 +81,7 @@ mod tests {
         let inventory = inventory(&names);
         let window = Window { start: Timestamp::from_seconds(15), length: Span::from_seconds(30) };
         let verdict = MemberScore { score: 0.0, threshold: 1.0, is_anomalous: false, is_faulty: false };
-        let wrong = Wrong { component: 1, group: 0, metric: "await", window, verdict };
+        let wrong = Wrong { component: 1, group: 0, metric: MetricId::Await, window, verdict };
         let mut gauge = Gauge::new(&inventory, &[wrong]);
         let rows = [[9.0, 1.0, 1.0, 9.0], [9.0, 4.0, 6.0, 9.0], [9.0, 2.0, 2.0, 9.0], [9.0, 3.0, 3.0, 9.0]];
         gauge.take(&table(&names, 15, &rows));

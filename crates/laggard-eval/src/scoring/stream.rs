@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::confusion::{Confusion, share};
 use super::covered::Covered;
 use super::truth::Truth;
+use laggard_core::model::metric::MetricId;
 
 /// Of each trouble that was told: when first, and of which component.
 pub type Told = BTreeMap<usize, (Timestamp, usize)>;
@@ -24,7 +25,7 @@ pub struct Alarms {
     /// Components that were named though they were in no trouble, and when first.
     pub mistaken: BTreeMap<usize, Timestamp>,
     /// Of each component, metric and length of windows: the last time in which it was called faulty without a pause.
-    spells: BTreeMap<(usize, &'static str, Span), Spell>,
+    spells: BTreeMap<(usize, MetricId, Span), Spell>,
 }
 
 /// Faulty windows one after the other.
@@ -79,7 +80,7 @@ impl Alarms {
         for judged in &judgement.windows {
             for (&component, _) in members.iter().zip(&judged.scores).filter(|(_, verdict)| verdict.is_faulty)
             {
-                let told = self.told_since(component, judgement.metric.name, &judged.window);
+                let told = self.told_since(component, judgement.metric.id, &judged.window);
                 let mut is_right = false;
                 for (number, trouble) in truth.of(component).filter(|(_, t)| t.label.overlaps(&judged.window))
                 {
@@ -99,7 +100,7 @@ impl Alarms {
     }
 
     /// Since when a component has been called faulty, as it is in this window.
-    fn told_since(&mut self, component: usize, metric: &'static str, window: &Window) -> Timestamp {
+    fn told_since(&mut self, component: usize, metric: MetricId, window: &Window) -> Timestamp {
         let spell = self.spells.entry((component, metric, window.length));
         let new = Spell { told: window.end(), until: window.end() };
         let spell = spell.and_modify(|spell| {

@@ -14,6 +14,7 @@ use super::covered::Covered;
 use super::stream::{Delay, Told, hear};
 use super::sweep::Sweep;
 use super::truth::Truth;
+use laggard_core::model::metric::MetricId;
 
 /// What a method says, window by window.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ pub struct Wrong {
     /// Who his peers are; an index of groups.
     pub group: usize,
     /// In which metric.
-    pub metric: &'static str,
+    pub metric: MetricId,
     /// When.
     pub window: Window,
     /// What was said.
@@ -86,7 +87,7 @@ impl WindowTally {
                 of_length.counts.count(verdict.is_anomalous, is_true);
                 of_length.sweep.count(ratio(&verdict), is_true);
                 let wrong =
-                    Wrong { component, group, metric: judgement.metric.name, window: judged.window, verdict };
+                    Wrong { component, group, metric: judgement.metric.id, window: judged.window, verdict };
                 match (verdict.is_anomalous, is_true) {
                     (true, false) => keep(&mut self.mistaken, wrong, |old, new| ratio(new) > ratio(old)),
                     (true, true) => of_length.told(truth, component, &judged.window),

@@ -154,7 +154,7 @@ struct Rates {
 
 impl Rates {
     fn new(metric: &'static Metric, schema: &Schema, grid: Grid) -> Rates {
-        let operations = metric.weight.and_then(|weight| schema.position(weight));
+        let operations = metric.weight.and_then(|weight| schema.position(weight.name()));
         let collector = RateCollector::new(metric, grid);
         Rates { collector, values: schema.position(metric.name), operations }
     }

@@ -223,7 +223,7 @@ fn short(origin: &Origin, method: Word) -> Option<Warning> {
 fn name_outsiders(trained: &mut Trained, suspects: &[Suspect]) {
     let suspects: Vec<&String> = suspects.iter().flat_map(|one| &one.explains).collect();
     for shown in &mut trained.pictures {
-        let lesson = trained.lessons.iter().find(|l| l.group == shown.group && l.metric == shown.metric.name);
+        let lesson = trained.lessons.iter().find(|l| l.group == shown.group && l.metric == shown.metric.id);
         let standing_out = lesson.map_or(&[][..], |lesson| &lesson.standing_out);
         let names = suspects.iter().copied().chain(standing_out.iter().map(|one| &one.component));
         let mut places: Vec<usize> =
@@ -240,7 +240,7 @@ fn lines(lessons: &[Lesson]) -> comfy_table::Table {
     for lesson in lessons {
         table.add_row([
             lesson.group.clone(),
-            lesson.metric.clone(),
+            lesson.metric.to_string(),
             lesson.thresholds.to_string(),
             lesson.windows.to_string(),
             significant(lesson.lowest),

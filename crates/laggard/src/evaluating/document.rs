@@ -1,5 +1,6 @@
 //! What `laggard eval --json` writes.
 
+use laggard_core::model::metric::MetricId;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Warning;
 use laggard_eval::scoring::contest::Point;
@@ -70,7 +71,7 @@ pub struct WrongWindow {
     /// Of whom.
     pub component: String,
     /// In which metric.
-    pub metric: &'static str,
+    pub metric: MetricId,
     /// From when.
     pub start: Timestamp,
     /// For how long.

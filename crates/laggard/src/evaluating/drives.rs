@@ -83,8 +83,8 @@ fn measured(
 ) -> anyhow::Result<Vec<Measured>> {
     let mut gauge = Gauge::new(inventory, wrong);
     let mut metrics: Vec<&'static Metric> = Vec::new();
-    for metric in wrong.iter().filter_map(|wrong| Metric::named(wrong.metric)) {
-        if metrics.iter().all(|known| known.name != metric.name) {
+    for metric in wrong.iter().map(|wrong| wrong.metric.metric()) {
+        if !metrics.contains(&metric) {
             metrics.push(metric);
         }
     }
@@ -109,7 +109,7 @@ fn told(score: Score, inventory: &Inventory, measured: &mut dyn Iterator<Item = 
             threshold: wrong.verdict.threshold,
             value: own,
             peers,
-            unit: Metric::named(wrong.metric).map_or("", |metric| metric.unit.symbol()),
+            unit: wrong.metric.metric().unit.symbol(),
         }
     };
     DriveScore {

@@ -3,7 +3,7 @@
 use laggard_core::diagnosis::cause::Cause;
 use laggard_core::examination::Examined;
 use laggard_core::model::cluster::Inventory;
-use laggard_core::model::metric::Metric;
+use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Suspect;
 use laggard_core::scores::Window;
@@ -110,7 +110,7 @@ fn component_days(recording: &mut Recording) -> anyhow::Result<f64> {
     const STEP: Span = Span::from_seconds(300);
     let mut covered = Covered::new(&recording.inventory);
     let metrics: Vec<&'static Metric> =
-        ["await", "rxbyt", "cwnd"].iter().filter_map(|name| Metric::named(name)).collect();
+        [MetricId::Await, MetricId::Rxbyt, MetricId::Cwnd].map(MetricId::metric).to_vec();
     recording.visit(&metrics, STEP.max(recording.slowest), &mut |tables, _| {
         covered.take(tables);
         Ok(())

@@ -170,7 +170,7 @@ fn wrong_window(method: &str, word: &str, window: &WrongWindow) -> Vec<String> {
         window.length.to_string(),
         format!("{:.2}", window.score),
         format!("{:.2}", window.threshold),
-        window.metric.to_owned(),
+        window.metric.to_string(),
         value(window.value),
         value(window.peers),
     ]

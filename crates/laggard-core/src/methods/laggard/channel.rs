@@ -1,33 +1,7 @@
 //! What is compared: metrics, absence, idleness, activity.
 
 use crate::model::component::Kind;
-use crate::model::metric::{Aspect, Formula, Harm, Metric, Unit};
-
-/// No samples, while the peers have some. Not recorded, but seen.
-pub static ABSENCE: Metric = seen("absence", "time without samples, while its peers have some");
-
-/// No requests, while the peers have some. Not recorded, but seen.
-pub static IDLENESS: Metric = seen("idleness", "time without requests, while its peers have some");
-
-/// Requests, while the peers have none. Not recorded, but seen.
-pub static ACTIVITY: Metric = seen("activity", "time with requests, while its peers have none");
-
-/// Stands for the table of what is seen and not recorded.
-pub const SEEN: &str = "";
-
-const fn seen(name: &'static str, about: &'static str) -> Metric {
-    Metric {
-        name,
-        unit: Unit::Percent,
-        table: SEEN,
-        formula: Formula::Now(1.0, &[]),
-        aspect: Aspect::Errors,
-        harm: Harm::Up,
-        weight: None,
-        decimals: 0,
-        about,
-    }
-}
+use crate::model::metric::{Metric, MetricId};
 
 /// The share of a group's traffic that does not matter.
 pub const WHISPER: f64 = 0.05;
@@ -48,7 +22,7 @@ pub enum Reading {
 #[derive(Clone, Copy, Debug)]
 pub struct Watched {
     /// Its name.
-    pub metric: &'static str,
+    pub metric: MetricId,
     /// How it is read.
     pub reading: Reading,
     /// What is added to the group's spread: a third less than what is worth telling.
@@ -57,25 +31,25 @@ pub struct Watched {
     pub accuses: bool,
 }
 
-const fn watch(metric: &'static str, reading: Reading, floor: f64, accuses: bool) -> Watched {
+const fn watch(metric: MetricId, reading: Reading, floor: f64, accuses: bool) -> Watched {
     Watched { metric, reading, floor, accuses }
 }
 
 /// What latencies are corrected by.
-pub const LOAD: &str = "throughput";
+pub const LOAD: MetricId = MetricId::Throughput;
 
 /// Of a block device: its latency accuses, its traffic only explains, since load may be uneven for good reasons.
 const DISK: &[Watched] = &[
-    watch("await", Reading::Measured, 0.15, true),
-    watch("throughput", Reading::Traffic(0.0), 0.3, false),
-    watch("rd_sec", Reading::Traffic(0.0), 0.3, false),
-    watch("wr_sec", Reading::Traffic(0.0), 0.3, false),
+    watch(MetricId::Await, Reading::Measured, 0.15, true),
+    watch(MetricId::Throughput, Reading::Traffic(0.0), 0.3, false),
+    watch(MetricId::RdSec, Reading::Traffic(0.0), 0.3, false),
+    watch(MetricId::WrSec, Reading::Traffic(0.0), 0.3, false),
 ];
 
 /// Of an interface: traffic that its peers do not have is somebody else's.
 const NIC: &[Watched] = &[
-    watch("rxbyt", Reading::Traffic(NETWORK_WHISPER), 0.3, true),
-    watch("txbyt", Reading::Traffic(NETWORK_WHISPER), 0.3, true),
+    watch(MetricId::Rxbyt, Reading::Traffic(NETWORK_WHISPER), 0.3, true),
+    watch(MetricId::Txbyt, Reading::Traffic(NETWORK_WHISPER), 0.3, true),
 ];
 
 /// Bytes a second that hold nobody back on any network that carries storage: uneven metadata, chatter, heartbeats.
@@ -84,13 +58,13 @@ const NETWORK_WHISPER: f64 = 1e6;
 /// Of the connections with a remote host: what is lost accuses. A small window only explains: one that was closed by a
 /// loss long ago stays so for as long as the connection does not need more.
 const LINK: &[Watched] = &[
-    watch("link_loss", Reading::Share(LOSS_WHISPER), 0.5, true),
-    watch("cwnd", Reading::Measured, 0.5, false),
-    watch("rtt", Reading::Measured, 0.5, false),
+    watch(MetricId::LinkLoss, Reading::Share(LOSS_WHISPER), 0.5, true),
+    watch(MetricId::Cwnd, Reading::Measured, 0.5, false),
+    watch(MetricId::Rtt, Reading::Measured, 0.5, false),
 ];
 
 /// Of a whole host.
-const HOST: &[Watched] = &[watch("loss", Reading::Share(LOSS_WHISPER), 0.5, true)];
+const HOST: &[Watched] = &[watch(MetricId::Loss, Reading::Share(LOSS_WHISPER), 0.5, true)];
 
 /// Of a hundred segments, so many are lost wherever senders probe for the capacity of a network.
 const LOSS_WHISPER: f64 = 0.5;
@@ -110,25 +84,23 @@ pub fn of_kind(kind: &Kind) -> &'static [Watched] {
 }
 
 /// Those among them that are wanted.
-pub fn judged(kind: &Kind, is_wanted: impl Fn(&Metric) -> bool) -> Vec<Watched> {
-    let is_wanted = |watched: &&Watched| Metric::named(watched.metric).is_some_and(&is_wanted);
+pub fn judged(kind: &Kind, is_wanted: impl Fn(&'static Metric) -> bool) -> Vec<Watched> {
+    let is_wanted = |watched: &&Watched| is_wanted(watched.metric.metric());
     of_kind(kind).iter().filter(is_wanted).copied().collect()
 }
 
 /// The metrics that are wanted, and what it takes to read them, which is not judged unless it is wanted, too.
-pub fn read(kind: &Kind, is_wanted: impl Fn(&Metric) -> bool) -> Vec<&'static Metric> {
+pub fn read(kind: &Kind, is_wanted: impl Fn(&'static Metric) -> bool) -> Vec<&'static Metric> {
     let mut metrics: Vec<&'static Metric> = Vec::new();
     for watched in judged(kind, is_wanted) {
-        let metric = Metric::named(watched.metric);
-        let besides = match watched.reading {
-            Reading::Measured => {
-                of_kind(kind).iter().find(|other| other.metric == LOAD).map(|other| other.metric)
-            }
-            Reading::Share(_) => metric.and_then(|metric| metric.weight),
+        let metric = watched.metric.metric();
+        let needed = match watched.reading {
+            Reading::Measured => of_kind(kind).iter().any(|other| other.metric == LOAD).then_some(LOAD),
+            Reading::Share(_) => metric.weight,
             Reading::Traffic(_) => None,
         };
-        for metric in metric.into_iter().chain(besides.and_then(Metric::named)) {
-            if metrics.iter().all(|known| known.name != metric.name) {
+        for metric in std::iter::once(metric).chain(needed.map(MetricId::metric)) {
+            if !metrics.contains(&metric) {
                 metrics.push(metric);
             }
         }
@@ -146,20 +118,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_watched_metric_is_registered_and_so_is_what_it_is_a_share_of() {
+    fn every_watched_metric_is_recorded_and_so_is_what_it_is_a_share_of() {
         for watched in [DISK, NIC, LINK, HOST].into_iter().flatten() {
-            let metric = Metric::named(watched.metric).unwrap_or_else(|| panic!("{}", watched.metric));
-            let weight = metric.weight.and_then(Metric::named);
-            assert!(weight.is_some() || !matches!(watched.reading, Reading::Share(_)), "{}", watched.metric);
+            let metric = watched.metric.metric();
+            assert!(metric.is_recorded(), "{}", metric.name);
+            let is_weighed = metric.weight.is_some_and(|weight| weight.metric().is_recorded());
+            assert!(is_weighed || !matches!(watched.reading, Reading::Share(_)), "{}", metric.name);
         }
     }
 
     #[test]
     fn a_latency_is_read_with_its_load() {
-        let names = |only: &str| -> Vec<&str> {
-            read(&Kind::ATTACHMENT, |metric| metric.name == only).iter().map(|metric| metric.name).collect()
+        let ids = |only: MetricId| -> Vec<MetricId> {
+            read(&Kind::ATTACHMENT, |metric| metric.id == only).iter().map(|metric| metric.id).collect()
         };
-        assert_eq!(names("await"), ["await", LOAD]);
-        assert_eq!(names("rd_sec"), ["rd_sec"]);
+        assert_eq!(ids(MetricId::Await), [MetricId::Await, LOAD]);
+        assert_eq!(ids(MetricId::RdSec), [MetricId::RdSec]);
     }
 }

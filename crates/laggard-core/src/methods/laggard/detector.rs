@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use super::channel::{self, ABSENCE, ACTIVITY, IDLENESS, Reading, SEEN, SHARE_FLOOR, WHISPER, Watched};
+use super::channel::{self, Reading, SHARE_FLOOR, WHISPER, Watched};
 use super::ratio::{of_active, of_amounts};
 use super::score::{Scores, scores};
 use super::settings::Settings;
 use super::shares::Shares;
 use super::tiles::{Closed, Tiles};
 use crate::methods::{Detector, Peers};
-use crate::model::metric::{Harm, Metric, Unit};
+use crate::model::metric::{Harm, Metric, MetricId, Unit};
 use crate::model::time::{Span, Timestamp};
 use crate::scores::{MemberScore, MetricScores, ScoredWindow};
 use crate::tables::Table;
@@ -26,7 +26,7 @@ pub struct Watch {
     last: Option<Timestamp>,
     levels: Levels,
     /// By metric.
-    shares: Vec<(&'static str, Shares)>,
+    shares: Vec<(MetricId, Shares)>,
     servers: Vec<Arc<str>>,
     channels: Vec<Channel>,
 }
@@ -90,7 +90,7 @@ impl Watch {
         instant: Timestamp,
     ) -> &mut Channel {
         let origin = *self.origin.get_or_insert(instant - step);
-        let at = self.channels.iter().position(|c| c.metric.name == metric.name).unwrap_or_else(|| {
+        let at = self.channels.iter().position(|c| c.metric == metric).unwrap_or_else(|| {
             let signs: &[f64] = match metric.harm {
                 Harm::Up => &[1.0],
                 Harm::Down => &[-1.0],
@@ -127,7 +127,7 @@ impl Watch {
             of_amounts(values, self.levels.least(metric), &mut scratch.sorted, &mut scratch.loads);
         }
         for (metric, values) in columns {
-            let Some(&watched) = self.watched.iter().find(|w| w.metric == metric.name) else { continue };
+            let Some(&watched) = self.watched.iter().find(|w| w.metric == metric.id) else { continue };
             match watched.reading {
                 Reading::Measured => of_active(values, &mut scratch.sorted, &mut scratch.ratios),
                 Reading::Traffic(least) => {
@@ -161,11 +161,11 @@ impl Watch {
         values: &'a [f64],
         columns: &[(&'static Metric, &[f64])],
     ) -> &'a [f64] {
-        let Some((_, counts)) = columns.iter().find(|(other, _)| Some(other.name) == metric.weight) else {
+        let Some((_, counts)) = columns.iter().find(|(other, _)| Some(other.id) == metric.weight) else {
             return values;
         };
-        let at = self.shares.iter().position(|(name, _)| *name == metric.name).unwrap_or_else(|| {
-            self.shares.push((metric.name, Shares::new(self.members, &self.servers)));
+        let at = self.shares.iter().position(|(id, _)| *id == metric.id).unwrap_or_else(|| {
+            self.shares.push((metric.id, Shares::new(self.members, &self.servers)));
             self.shares.len() - 1
         });
         self.shares[at].1.gather(values, counts, step, elapsed)
@@ -187,13 +187,13 @@ impl Watch {
         if 2.0 * absent.iter().sum::<f64>() > self.members as f64 {
             return;
         }
-        self.seen(&ABSENCE, instant, step, &absent, rule);
+        self.seen(MetricId::Absence.metric(), instant, step, &absent, rule);
         for (member, active) in scratch.ratios.iter_mut().enumerate() {
             *active = if absent[member] > 0.0 { f64::NAN } else { share(is_active(member)) };
         }
-        self.seen(&ACTIVITY, instant, step, &scratch.ratios, rule);
+        self.seen(MetricId::Activity.metric(), instant, step, &scratch.ratios, rule);
         scratch.ratios.iter_mut().for_each(|active| *active = 1.0 - *active);
-        self.seen(&IDLENESS, instant, step, &scratch.ratios, rule);
+        self.seen(MetricId::Idleness.metric(), instant, step, &scratch.ratios, rule);
     }
 
     fn seen(&mut self, metric: &'static Metric, instant: Timestamp, step: Span, shares: &[f64], rule: Rule) {
@@ -208,7 +208,7 @@ impl Watch {
 }
 
 fn is_load(metric: &Metric) -> bool {
-    metric.name == channel::LOAD
+    metric.id == channel::LOAD
 }
 
 impl Detector for Watch {
@@ -237,7 +237,7 @@ impl Detector for Watch {
         let rule = self.rule(self.settings.full_length);
         let of_shares = self.rule(self.settings.full_length_of_shares);
         for channel in &mut self.channels {
-            channel.finish(if channel.metric.table == SEEN { of_shares } else { rule });
+            channel.finish(if channel.metric.is_recorded() { rule } else { of_shares });
         }
         self.judgements()
     }

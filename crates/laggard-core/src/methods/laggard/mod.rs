@@ -20,7 +20,6 @@ mod settings;
 mod shares;
 mod tiles;
 
-pub use channel::{ABSENCE, ACTIVITY, IDLENESS, SEEN};
 pub use settings::Settings;
 
 use super::{Detector, Method, Peers, coarser};
@@ -38,8 +37,8 @@ pub struct Laggard {
 }
 
 impl Laggard {
-    fn is_wanted(&self, metric: &Metric) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only.name == metric.name)
+    fn is_wanted(&self, metric: &'static Metric) -> bool {
+        self.only.is_empty() || self.only.contains(&metric)
     }
 }
 

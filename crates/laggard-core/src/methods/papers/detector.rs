@@ -6,7 +6,7 @@ use super::comparison::{Comparison, ComparisonWatch};
 use super::congestion::{Congestion, CongestionWatch};
 use crate::methods::papers::thresholds::Thresholds;
 use crate::methods::{Detector, Peers};
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::scores::MetricScores;
 use crate::tables::Table;
 
@@ -28,7 +28,7 @@ pub(crate) enum Way {
 impl Ways {
     pub(crate) fn of(&self, metric: &Metric) -> Way {
         match self.congestion {
-            Some(congestion) if metric.name == "cwnd" => Way::Congestion(congestion),
+            Some(congestion) if metric.id == MetricId::Cwnd => Way::Congestion(congestion),
             _ => Way::Comparison(self.comparison),
         }
     }
@@ -44,7 +44,7 @@ pub(crate) struct GroupWatch {
     ways: Ways,
     peers: Peers,
     thresholds: Option<Arc<Thresholds>>,
-    watches: Vec<(&'static str, Watch)>,
+    watches: Vec<(MetricId, Watch)>,
 }
 
 impl GroupWatch {
@@ -54,7 +54,7 @@ impl GroupWatch {
 
     fn begin(&self, metric: &Metric) -> Watch {
         let Peers { group, members, .. } = &self.peers;
-        let limits = self.thresholds.as_ref().and_then(|known| known.limits(metric.name, group, members));
+        let limits = self.thresholds.as_ref().and_then(|known| known.limits(metric.id, group, members));
         match self.ways.of(metric) {
             Way::Comparison(way) => Watch::Comparison(way.watch(members.len(), limits).into()),
             Way::Congestion(way) => {
@@ -65,10 +65,10 @@ impl GroupWatch {
     }
 
     fn judge_one(&mut self, table: &Table) -> MetricScores {
-        let name = table.metric.name;
-        let known = self.watches.iter().position(|(metric, _)| *metric == name);
+        let id = table.metric.id;
+        let known = self.watches.iter().position(|(metric, _)| *metric == id);
         let number = known.unwrap_or_else(|| {
-            self.watches.push((name, self.begin(table.metric)));
+            self.watches.push((id, self.begin(table.metric)));
             self.watches.len() - 1
         });
         match &mut self.watches[number].1 {

@@ -11,6 +11,7 @@ use crate::methods::papers::distances::kl::EMPTY_BIN;
 use crate::methods::papers::steps::Steps;
 use crate::methods::papers::windows::Sliding;
 use crate::methods::papers::windows::smoothing::Smoothing;
+use crate::model::metric::MetricId;
 use crate::model::time::Span;
 
 /// The method of the Intrepid paper.
@@ -23,7 +24,7 @@ pub struct Intrepid;
 impl Paper for Intrepid {
     const NAME: &'static str = "production";
     const STEP: Span = Span::from_seconds(15);
-    const METRICS: &'static [&'static str] = &["await"];
+    const METRICS: &'static [MetricId] = &[MetricId::Await];
     const COMPARISON: Comparison = Comparison {
         smoothing: Smoothing::of(15),
         sliding: Sliding { size: 60, shift: 30 },

@@ -13,7 +13,7 @@ use crate::methods::papers::distances::bins::BinRule;
 use crate::methods::papers::thresholds::{Thresholds, ThresholdsError};
 use crate::methods::{Detector, Method, Peers, coarser};
 use crate::model::component::Kind;
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::model::schema::Schema;
 use crate::model::time::Span;
 
@@ -24,7 +24,7 @@ pub trait Paper: Clone + Debug + Send + Sync {
     /// The distance of samples.
     const STEP: Span;
     /// The metrics it looks at.
-    const METRICS: &'static [&'static str];
+    const METRICS: &'static [MetricId];
     /// How components are compared.
     const COMPARISON: Comparison;
     /// How `cwnd` is compared; nothing: like all others.
@@ -48,7 +48,7 @@ impl<P: Paper> Default for Published<P> {
         Published {
             step: P::STEP,
             comparison: P::COMPARISON,
-            metrics: P::METRICS.iter().filter_map(|name| Metric::named(name)).collect(),
+            metrics: P::METRICS.iter().map(|id| id.metric()).collect(),
             thresholds: None,
             paper: PhantomData,
         }

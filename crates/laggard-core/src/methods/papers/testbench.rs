@@ -11,6 +11,7 @@ use crate::methods::papers::distances::kl::EMPTY_BIN;
 use crate::methods::papers::steps::Steps;
 use crate::methods::papers::windows::Sliding;
 use crate::methods::papers::windows::smoothing::Smoothing;
+use crate::model::metric::MetricId;
 use crate::model::time::Span;
 
 /// The method of the FAST '10 paper.
@@ -24,7 +25,10 @@ impl Paper for Fast10 {
     const NAME: &'static str = "testbench";
     const STEP: Span = Span::SECOND;
     /// The paper's checklist (10.2), in its order.
-    const METRICS: &'static [&'static str] = &["rd_sec", "wr_sec", "await", "rxbyt", "txbyt", "cwnd"];
+    const METRICS: &'static [MetricId] = {
+        use MetricId::{Await, Cwnd, RdSec, Rxbyt, Txbyt, WrSec};
+        &[RdSec, WrSec, Await, Rxbyt, Txbyt, Cwnd]
+    };
     const COMPARISON: Comparison = Comparison {
         smoothing: Smoothing::of(5),
         sliding: Sliding { size: 64, shift: 32 },

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::methods::papers::distances::Measure;
 use crate::model::component::Kind;
+use crate::model::metric::MetricId;
 use crate::model::time::Timestamp;
 
 /// The name and version of the file's form.
@@ -52,7 +53,7 @@ pub struct GroupThresholds {
     /// What its members are.
     pub kind: Kind,
     /// Which metric.
-    pub metric: String,
+    pub metric: MetricId,
     /// How many windows they were trained on.
     pub windows: usize,
     /// The one for all members, where there is only one.
@@ -79,8 +80,7 @@ pub enum ThresholdsError {
         component: String,
         /// Of which group.
         group: String,
-        /// For which metric.
-        metric: String,
+        metric: MetricId,
         /// The number as written.
         value: String,
     },
@@ -142,38 +142,38 @@ impl Thresholds {
 
     /// A threshold for each member, or nothing if the metric was not trained at all. A member that is new since
     /// then has the highest one of its group: it is not called anomalous for what any of them does.
-    pub fn limits(&self, metric: &str, group: &str, members: &[Arc<str>]) -> Option<Vec<f64>> {
+    pub fn limits(&self, metric: MetricId, group: &str, members: &[Arc<str>]) -> Option<Vec<f64>> {
         let known = self.known(metric, group);
         let highest = known.values().copied().chain(self.common(metric, group)).reduce(f64::max)?;
         Some(members.iter().map(|name| known.get(&**name).copied().unwrap_or(highest)).collect())
     }
 
     /// Whether a metric was trained at all.
-    pub fn has(&self, metric: &str) -> bool {
+    pub fn has(&self, metric: MetricId) -> bool {
         self.groups.iter().any(|found| found.metric == metric)
     }
 
     /// The members that training has not seen.
-    pub fn untrained<'a>(&self, metric: &str, group: &str, members: &'a [Arc<str>]) -> Vec<&'a str> {
+    pub fn untrained<'a>(&self, metric: MetricId, group: &str, members: &'a [Arc<str>]) -> Vec<&'a str> {
         let known = self.known(metric, group);
         let is_common = self.common(metric, group).is_some();
         members.iter().map(|name| &**name).filter(|name| !is_common && !known.contains_key(name)).collect()
     }
 
     /// Of the group if it was trained, or else of all groups: groups may be cut anew.
-    fn of_group<'a>(&'a self, metric: &str, group: &str) -> impl Iterator<Item = &'a GroupThresholds> {
+    fn of_group<'a>(&'a self, metric: MetricId, group: &str) -> impl Iterator<Item = &'a GroupThresholds> {
         let of_metric = self.groups.iter().filter(|found| found.metric == metric);
         let is_known = of_metric.clone().any(|found| found.name == group);
-        let (metric, group) = (metric.to_owned(), group.to_owned());
+        let group = group.to_owned();
         self.groups.iter().filter(move |found| found.metric == metric && (!is_known || found.name == group))
     }
 
-    fn known(&self, metric: &str, group: &str) -> HashMap<&str, f64> {
+    fn known(&self, metric: MetricId, group: &str) -> HashMap<&str, f64> {
         let components = self.of_group(metric, group).flat_map(|found| &found.components);
         components.map(|(name, threshold)| (name.as_str(), *threshold)).collect()
     }
 
-    fn common(&self, metric: &str, group: &str) -> Option<f64> {
+    fn common(&self, metric: MetricId, group: &str) -> Option<f64> {
         self.of_group(metric, group).filter_map(|found| found.common).reduce(f64::max)
     }
 }
@@ -187,7 +187,7 @@ impl GroupThresholds {
             Some((component, value)) => Err(ThresholdsError::Number {
                 component: component.into(),
                 group: self.name.clone(),
-                metric: self.metric.clone(),
+                metric: self.metric,
                 value: value.to_string(),
             }),
         }
@@ -212,7 +212,7 @@ mod tests {
         let disks = GroupThresholds {
             name: "attachments".into(),
             kind: Kind::ATTACHMENT,
-            metric: "await".into(),
+            metric: MetricId::Await,
             windows: 190,
             common: None,
             components: numbers.into(),
@@ -220,7 +220,7 @@ mod tests {
         let links = GroupThresholds {
             name: "servers".into(),
             kind: Kind::LINK,
-            metric: "cwnd".into(),
+            metric: MetricId::Cwnd,
             windows: 600,
             common: Some(0.4),
             components: BTreeMap::new(),
@@ -242,23 +242,23 @@ mod tests {
     #[test]
     fn new_members_have_the_highest_threshold_of_their_group() {
         let members = names(&["oss2:sda", "oss3:sda"]);
-        let limits = thresholds().limits("await", "attachments", &members);
+        let limits = thresholds().limits(MetricId::Await, "attachments", &members);
         assert_eq!(limits, Some(vec![80.4, 120.0]));
-        assert_eq!(thresholds().untrained("await", "attachments", &members), ["oss3:sda"]);
-        assert_eq!(thresholds().limits("rd_sec", "attachments", &members), None);
+        assert_eq!(thresholds().untrained(MetricId::Await, "attachments", &members), ["oss3:sda"]);
+        assert_eq!(thresholds().limits(MetricId::RdSec, "attachments", &members), None);
     }
 
     #[test]
     fn a_group_of_another_name_finds_its_members() {
-        let limits = thresholds().limits("await", "cut anew", &names(&["oss1:sda"]));
+        let limits = thresholds().limits(MetricId::Await, "cut anew", &names(&["oss1:sda"]));
         assert_eq!(limits, Some(vec![120.0]));
     }
 
     #[test]
     fn one_threshold_may_serve_all() {
         let members = names(&["oss1>c1", "oss1>c2"]);
-        assert_eq!(thresholds().limits("cwnd", "servers", &members), Some(vec![0.4, 0.4]));
-        assert!(thresholds().untrained("cwnd", "servers", &members).is_empty());
+        assert_eq!(thresholds().limits(MetricId::Cwnd, "servers", &members), Some(vec![0.4, 0.4]));
+        assert!(thresholds().untrained(MetricId::Cwnd, "servers", &members).is_empty());
     }
 
     #[test]

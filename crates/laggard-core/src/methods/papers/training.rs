@@ -13,7 +13,7 @@ use crate::methods::papers::steps::Highest;
 use crate::methods::papers::thresholds::GroupThresholds;
 use crate::methods::papers::windows::rolling::Rolling;
 use crate::model::cluster::FEWEST_PEERS;
-use crate::model::metric::Metric;
+use crate::model::metric::{Metric, MetricId};
 use crate::scores::Window;
 use crate::tables::Table;
 
@@ -28,8 +28,7 @@ pub enum TooLittle {
     Windows {
         /// The group.
         group: String,
-        /// The metric.
-        metric: String,
+        metric: MetricId,
         /// How many there are.
         windows: usize,
         /// How many there must be.
@@ -43,8 +42,7 @@ pub enum TooLittle {
     Idle {
         /// The group.
         group: String,
-        /// The metric.
-        metric: String,
+        metric: MetricId,
         /// How many windows there are.
         windows: usize,
         /// In how many of them nobody did anything.
@@ -60,8 +58,7 @@ pub enum TooLittle {
     Samples {
         /// The group.
         group: String,
-        /// The metric.
-        metric: String,
+        metric: MetricId,
         /// Who.
         component: String,
         /// How many samples there are.
@@ -125,7 +122,7 @@ impl Trainer {
     }
 
     fn lesson(&mut self, metric: &'static Metric) -> usize {
-        let known = self.lessons.iter().position(|lesson| lesson.metric.name == metric.name);
+        let known = self.lessons.iter().position(|lesson| lesson.metric == metric);
         known.unwrap_or_else(|| {
             self.lessons.push(Lesson::new(self.ways.of(metric), metric, self.peers.members.len()));
             self.lessons.len() - 1
@@ -183,7 +180,7 @@ impl Lesson {
         Ok(GroupThresholds {
             name: peers.group.clone(),
             kind: peers.kind.clone(),
-            metric: self.metric.name.into(),
+            metric: self.metric.id,
             windows: self.windows,
             common,
             components,
@@ -191,7 +188,7 @@ impl Lesson {
     }
 
     fn check_windows(&self, peers: &Peers) -> Result<(), TooLittle> {
-        let (group, metric) = (peers.group.clone(), self.metric.name.to_owned());
+        let (group, metric) = (peers.group.clone(), self.metric.id);
         let (windows, needed) = (self.windows, self.pupil.windows_needed());
         match self.idle {
             _ if windows < needed => Err(TooLittle::Windows { group, metric, windows, needed }),
@@ -207,7 +204,7 @@ impl Lesson {
             None => Ok(()),
             Some((component, present)) => Err(TooLittle::Samples {
                 group: peers.group.clone(),
-                metric: self.metric.name.into(),
+                metric: self.metric.id,
                 component: component.to_string(),
                 present: *present,
                 expected: self.expected,

@@ -108,13 +108,13 @@ fn drawn(suspect: &Suspect, pictures: &[Comparison]) -> Markup {
 }
 
 fn metrics(pictures: &[Comparison]) -> String {
-    pictures.iter().map(|picture| picture.metric).collect::<Vec<_>>().join(", ")
+    pictures.iter().map(|picture| picture.metric.name()).collect::<Vec<_>>().join(", ")
 }
 
 fn figure(picture: &Comparison, incident: Option<(Timestamp, Timestamp)>) -> Markup {
     html! {
         figure {
-            figcaption { b { (picture.metric) } " " (tables::about(picture.metric)) ", of " span.name { (picture.component) } }
+            figcaption { b { (picture.metric) } " " (picture.metric.metric().about) ", of " span.name { (picture.component) } }
             (comparison::draw(picture, incident))
             @if let Some(scores) = scores::draw(picture, incident) {
                 figcaption { b { "score" } " how unlike its peers, window by window" }

@@ -3,8 +3,6 @@
 use maud::{Markup, html};
 
 use super::time;
-use crate::methods::laggard::{ABSENCE, ACTIVITY, IDLENESS};
-use crate::model::metric::Metric;
 use crate::report::number::{percent, quantity, ratio};
 use crate::report::svg::comparison::{Row, rows};
 use crate::report::{Comparison, Evidence, Group, Report, Suspect, words};
@@ -13,12 +11,6 @@ use crate::report::{Comparison, Evidence, Group, Report, Suspect, words};
 const MOST_ROWS: usize = 24;
 const MOST_EVIDENCE: usize = 30;
 const MOST_GROUPS: usize = 200;
-
-/// What a metric is, in a few words.
-pub fn about(metric: &str) -> &'static str {
-    let seen = || [&ABSENCE, &IDLENESS, &ACTIVITY].into_iter().find(|seen| seen.name == metric);
-    Metric::named(metric).or_else(seen).map_or("", |metric| metric.about)
-}
 
 /// Every metric that speaks against a suspect.
 pub fn evidence(suspect: &Suspect) -> Markup {
@@ -47,7 +39,7 @@ fn evidence_row(evidence: &Evidence, suspect: &Suspect) -> Markup {
     html! {
         tr {
             td {
-                b { (evidence.metric) } " " span.quiet { (about(evidence.metric)) }
+                b { (evidence.metric) } " " span.quiet { (evidence.metric.metric().about) }
                 @if evidence.components > 1 {
                     ", " (evidence.components) " of its " (evidence.held) " components"
                 } @else if evidence.component != suspect.component.name { ", " span.name { (evidence.component) } }

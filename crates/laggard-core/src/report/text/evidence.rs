@@ -32,7 +32,7 @@ fn row(evidence: &Evidence, suspect: &Suspect) -> Vec<String> {
     let whose = if evidence.components > 1 {
         format!("{} of {} of its {}", evidence.metric, evidence.components, evidence.held)
     } else if evidence.component == suspect.component.name {
-        evidence.metric.into()
+        evidence.metric.to_string()
     } else {
         format!("{} of {}", evidence.metric, foreign::shortened(&evidence.component, NAME_ROOM))
     };

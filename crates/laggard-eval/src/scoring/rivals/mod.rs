@@ -14,7 +14,7 @@ mod watch;
 
 use laggard_core::methods::{Detector, Method, Peers};
 use laggard_core::model::component::Kind;
-use laggard_core::model::metric::{Harm, Metric};
+use laggard_core::model::metric::{Harm, Metric, MetricId};
 use laggard_core::model::time::Span;
 
 use block::Rating;
@@ -95,13 +95,13 @@ impl Method for Contender {
     }
 
     fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
-        let names: &[&str] = match kind.as_str() {
-            "nic" => &["rxbyt", "txbyt"],
-            "link" => &["cwnd"],
+        let ids: &[MetricId] = match kind.as_str() {
+            "nic" => &[MetricId::Rxbyt, MetricId::Txbyt],
+            "link" => &[MetricId::Cwnd],
             "server" | "client" | "socket" | "recorder" => &[],
-            _ => &["await"],
+            _ => &[MetricId::Await],
         };
-        names.iter().filter_map(|name| Metric::named(name)).collect()
+        ids.iter().map(|id| id.metric()).collect()
     }
 
     fn watch(&self, peers: &Peers) -> Box<dyn Detector> {

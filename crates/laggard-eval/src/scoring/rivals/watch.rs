@@ -64,7 +64,7 @@ impl Watch {
     }
 
     fn channel(&mut self, table: &Table) -> &mut Channel {
-        let known = self.channels.iter().position(|channel| channel.metric.name == table.metric.name);
+        let known = self.channels.iter().position(|channel| channel.metric == table.metric);
         let at = known.unwrap_or_else(|| {
             self.channels.push(Channel::new(&self.contender, self.members, table));
             self.channels.len() - 1
