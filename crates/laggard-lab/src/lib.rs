@@ -1,13 +1,9 @@
-//! The test bench, modelled and real.
+//! Real storage systems on one machine, and faults in them. Everything here needs root.
 //!
-//! [`simulate`] holds seeded models of striped storage systems that make recordings with ground truth: no host is
-//! touched, no file is written. [`scoring`] judges methods by that truth.
-//!
-//! [`lab`] builds a real storage system on one machine: hosts in namespaces ([`plan`]), with virtual [`disks`] and a
-//! file system ([`filesystems`]), and takes all of it away again ([`manifest`], [`machine`]). On it run [`workloads`]
-//! and [`faults`], and [`experiments`] record them. [`inject`] hurts nodes of any system, for a time. [`work`] is work
-//! that can be checked, and a [`campaign`] finds out what a file system and its own checker make of faults.
-//! [`logs`] tells what logs say of a fault.
+//! A [`lab`] is a storage system on one machine: hosts in namespaces ([`plan`]) with virtual [`disks`] and a file system
+//! ([`filesystems`]). [`faults`] is the registry of all faults, [`undo`] applies and reverts them, and [`inject`] injects
+//! them into the [`nodes`] of any system for a limited time. [`runner`] runs cases: [`experiments`] record [`workloads`]
+//! with a fault, and a [`campaign`] tests how a file system and its fsck handle faults, with verifiable [`work`].
 
 pub mod machine;
 
@@ -21,16 +17,23 @@ pub mod filesystems;
 
 pub mod lab;
 
-pub mod workloads;
+pub mod nodes;
 
 pub mod faults;
+
+pub mod undo;
+
+pub mod inject;
+
+pub mod workloads;
+
+pub mod work;
 
 pub mod runner;
 
 pub mod experiments;
 
-pub mod inject;
-
-pub mod work;
-
 pub mod campaign;
+
+#[cfg(test)]
+mod testing;

@@ -197,13 +197,13 @@ fn what_must_not_be_hurt_is_refused_and_named() {
     assert!(
         bench
             .refusal(&partition)
-            .contains("oss1: it has a packet filter of somebody else, the table inet firewall")
+            .contains("oss1: it has a packet filter that laggard did not create, the table inet firewall")
     );
     bench.says(
         "oss1",
         "nft delete table inet firewall; tc qdisc add dev lo root tbf rate 1mbit burst 10kb latency 1s",
     );
-    assert!(bench.refusal(&partition).contains("a queue of somebody else, tbf"));
+    assert!(bench.refusal(&partition).contains("a queue that laggard did not create, tbf"));
     bench.says("oss1", "tc qdisc del dev lo root; rm /run/lab/brick/.laggard-target");
     for words in [&partition[..], &["dev-fail", "--node", "oss1", "--for", "5s"]] {
         let refused = bench.refusal(words);
@@ -211,7 +211,7 @@ fn what_must_not_be_hurt_is_refused_and_named() {
     }
     bench.says("oss1", "touch /run/lab/brick/.laggard-target");
     assert!(
-        bench.refusal(&["full", "--node", "oss1", "--for", "21m"]).contains("longer than a fault may stand")
+        bench.refusal(&["full", "--node", "oss1", "--for", "21m"]).contains("longer than the longest time of a fault")
     );
     assert!(bench.refusal(&["full", "--node", "client1", "--for", "5s"]).contains("client1 has no brick"));
     assert!(errors(&bench.inject(&["apply", "full", "--node", "oss1"])).contains("--for"));

@@ -33,7 +33,7 @@ fn a_slow_disk_shows_in_the_kernels_counters_and_a_lost_one_in_errors() {
     lab.up();
     let (slow, healthy) = (lab.device(0), lab.device(1));
     let socket = Path::new("/run/laggard-lab/t-disks/disks/oss1.socket");
-    let afflict = |line: &str| {
+    let set_fault = |line: &str| {
         let mut stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
         std::io::Write::write_all(&mut stream, format!("{line}\n").as_bytes()).unwrap();
         let mut answer = String::new();
@@ -43,12 +43,12 @@ fn a_slow_disk_shows_in_the_kernels_counters_and_a_lost_one_in_errors() {
     let before = await_ms(&slow, &lab, "oss1");
     // 64 KiB at 15 MB/s and the overhead: 4.7 ms.
     assert!((4.0..20.0).contains(&before), "{before}");
-    afflict("{\"afflict\":{\"slow_reads_us\":40000}}");
+    set_fault("{\"set-fault\":{\"slow_reads_us\":40000}}");
     let (with, other) = (await_ms(&slow, &lab, "oss1"), await_ms(&healthy, &lab, "oss2"));
     assert!(with > 40.0 && other < 20.0, "{with} {other}");
-    afflict("{\"afflict\":{}}");
+    set_fault("{\"set-fault\":{}}");
     assert!(await_ms(&slow, &lab, "oss1") < 20.0);
-    afflict("{\"afflict\":{\"disconnected\":true}}");
+    set_fault("{\"set-fault\":{\"disconnected\":true}}");
     let input = format!("if=/dev/{slow}");
     let output = laggard(&[
         "lab",
@@ -65,7 +65,7 @@ fn a_slow_disk_shows_in_the_kernels_counters_and_a_lost_one_in_errors() {
     ]);
     assert!(errors(&output).contains("Input/output error"), "{}", errors(&output));
     assert_ne!(output.status.code(), Some(0));
-    assert_eq!(lab.status()["hosts"][0]["disk"]["trouble"]["disconnected"], true);
+    assert_eq!(lab.status()["hosts"][0]["disk"]["fault"]["disconnected"], true);
 }
 
 #[test]

@@ -9,13 +9,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::Config;
-use crate::inject::{self, Journal, Which};
+use crate::inject;
 use crate::lab;
 use crate::machine::LabError;
-use crate::machine::pen::Pen;
+use crate::machine::cgroup::{self, ScopedCgroup};
+use crate::machine::snapshot::Snapshot;
 use crate::manifest::{self, Manifest};
-use crate::runner::snapshot::Snapshot;
 use crate::runner::stat::{self, Ledger, Phase, now_ns};
+use crate::undo::{self, Journal, Selection};
 
 /// Held while a run is played or recovered; ends with the process, however that ends.
 #[derive(Debug)]
@@ -99,14 +100,14 @@ fn cells(folder: &Path) -> Vec<PathBuf> {
 
 fn recover_cell(folder: &Path, config: &Config, first: &Edge) -> Result<Recovered, LabError> {
     let mut recovered = Recovered { cell: folder.to_owned(), done: vec![], left: vec![] };
-    if let Some(id) = deed_id(folder) {
+    if let Some(id) = fault_id(folder) {
         recovered.undo(&id, config.timeouts.heal)?;
     }
     let controller = first.what["controller"].as_u64().and_then(|number| u32::try_from(number).ok());
     // A number may be given again: what is of another campaign that is being played is left alone.
     if let Some(controller) = controller.filter(|number| !is_playing(*number)) {
-        for pen in Pen::left_by(controller) {
-            pen.end()?;
+        for group in ScopedCgroup::left_by(controller) {
+            group.kill()?;
             recovered.done.push("what a step had left was ended".into());
         }
         if let Some(name) = config
@@ -134,16 +135,16 @@ fn recover_cell(folder: &Path, config: &Config, first: &Edge) -> Result<Recovere
 /// that stays is somebody else's.
 fn wait_for_guards() {
     let begin = Instant::now();
-    while inject::sweep() && begin.elapsed() < LAST_MOMENTS {
+    while cgroup::remove_abandoned_guards() && begin.elapsed() < LAST_MOMENTS {
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
 /// The fault of a cell, which is written down before it is applied.
-fn deed_id(folder: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(folder.join("deed.json")).ok()?;
-    let deed: Value = serde_json::from_str(&text).ok()?;
-    deed["id"].as_str().map(str::to_owned)
+fn fault_id(folder: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(folder.join("fault.json")).ok()?;
+    let fault: Value = serde_json::from_str(&text).ok()?;
+    fault["id"].as_str().map(str::to_owned)
 }
 
 impl Recovered {
@@ -163,8 +164,8 @@ impl Recovered {
     fn undo(&mut self, id: &str, patience: Duration) -> Result<(), LabError> {
         let (begin, folder) = (Instant::now(), Path::new(inject::FOLDER));
         loop {
-            let all = inject::standing(folder)?;
-            match all.iter().find(|(standing, _)| standing.deed.id == id) {
+            let all = undo::active_faults(folder)?;
+            match all.iter().find(|(fault, _)| fault.planned.id == id) {
                 None => return Ok(()),
                 Some((_, true)) if begin.elapsed() < patience => {
                     std::thread::sleep(Duration::from_millis(100));
@@ -172,12 +173,12 @@ impl Recovered {
                 Some(_) => break,
             }
         }
-        for finding in inject::undo(folder, Which::Id(id))? {
-            match finding.complaint {
+        for outcome in undo::revert(folder, Selection::Id(id))? {
+            match outcome.error {
                 None => {
-                    self.done.push(format!("{} at {} was undone", finding.model, finding.nodes.join(", ")))
+                    self.done.push(format!("{} at {} was reverted", outcome.fault, outcome.nodes.join(", ")))
                 }
-                Some(why) => self.left.push(format!("{} was not undone: {why}", finding.model)),
+                Some(why) => self.left.push(format!("{} was not reverted: {why}", outcome.fault)),
             }
         }
         Ok(())
@@ -223,9 +224,9 @@ fn remove_journals(controller: u32) {
         journal.path().file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(&ending))
     };
     for journal in Journal::all(Path::new(inject::FOLDER)).into_iter().filter(is_its) {
-        let is_empty = journal.deeds().is_ok_and(|deeds| deeds.is_empty());
-        if is_empty && !inject::guard::watches(&journal) {
-            for ending in ["jsonl", "turn", "guard"] {
+        let is_empty = journal.faults().is_ok_and(|faults| faults.is_empty());
+        if is_empty && !undo::guard::watches(&journal) {
+            for ending in ["jsonl", "lock", "guard"] {
                 // Half of them were never there.
                 let _ = std::fs::remove_file(journal.path().with_extension(ending));
             }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::config::Config;
-use crate::inject::{Choice, Deed, Model};
+use crate::inject::{Choice, Fault, PlannedFault};
 use crate::machine::LabError;
 use crate::runner::case::{self, Cell};
 
@@ -50,7 +50,7 @@ pub struct CellSchedule {
     /// The cell.
     pub cell: Cell,
     /// What goes wrong.
-    pub model: Option<Model>,
+    pub model: Option<Fault>,
     /// For how long at the most.
     pub ttl_seconds: u64,
     /// What was chosen, by node. Names that a file system gives by chance are left out.
@@ -73,8 +73,8 @@ impl Schedule {
 
 impl CellSchedule {
     /// The schedule of a cell, and of what is done in it.
-    pub fn of(config: &Config, cell: &Cell, deed: Option<&Deed>) -> CellSchedule {
-        let parts = deed.into_iter().flat_map(|deed| &deed.parts);
+    pub fn of(config: &Config, cell: &Cell, planned: Option<&PlannedFault>) -> CellSchedule {
+        let parts = planned.into_iter().flat_map(|planned| &planned.steps);
         let choices = parts.map(|part| (part.node.name.clone(), part.choices.iter().map(plain).collect()));
         CellSchedule {
             version: VERSION,
@@ -83,8 +83,8 @@ impl CellSchedule {
             random: RANDOM.into(),
             config: sum(&config.text),
             cell: cell.clone(),
-            model: deed.map(|deed| deed.model.clone()),
-            ttl_seconds: deed.map_or(0, |deed| deed.ttl_seconds),
+            model: planned.map(|planned| planned.fault.clone()),
+            ttl_seconds: planned.and_then(|planned| planned.ttl_seconds).unwrap_or(0),
             choices: choices.collect(),
         }
     }

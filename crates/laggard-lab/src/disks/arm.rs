@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::model::DiskModel;
-use super::trouble::Trouble;
+use super::fault::DiskFault;
 use laggard_core::model::random::Random;
 
 /// What is asked of a disk.
@@ -40,7 +40,7 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub struct Arm {
     model: DiskModel,
-    trouble: Trouble,
+    fault: DiskFault,
     random: Random,
     /// When it is done with all it has taken on.
     free_at: Duration,
@@ -54,7 +54,7 @@ impl Arm {
         let random = Random::of(seed, &[model.size_mib]);
         Arm {
             model,
-            trouble: Trouble::default(),
+            fault: DiskFault::default(),
             random,
             free_at: Duration::ZERO,
             position: 0,
@@ -63,31 +63,31 @@ impl Arm {
     }
 
     /// From now on the disk has these troubles, and no others.
-    pub fn afflict(&mut self, now: Duration, trouble: Trouble) {
-        self.trouble = trouble.within_bounds();
+    pub fn set_fault(&mut self, now: Duration, fault: DiskFault) {
+        self.fault = fault.within_bounds();
         self.next_stall = None;
         self.plan_stall(now);
     }
 
     /// What is wrong.
-    pub fn trouble(&self) -> &Trouble {
-        &self.trouble
+    pub fn fault(&self) -> &DiskFault {
+        &self.fault
     }
 
     /// Takes a request on. `now` must not run backwards.
     pub fn serve(&mut self, now: Duration, request: Request) -> Answer {
-        if self.trouble.disconnected {
+        if self.fault.disconnected {
             return Answer { at: now, succeeds: false };
         }
         match request {
             Request::Flush => Answer { at: self.free_at.max(now), succeeds: true },
             Request::Read { offset, bytes } => {
-                let at = self.work(now, offset, bytes, self.trouble.slow_reads_us);
-                Answer { at, succeeds: !self.trouble.is_bad(offset, bytes) }
+                let at = self.work(now, offset, bytes, self.fault.slow_reads_us);
+                Answer { at, succeeds: !self.fault.is_bad(offset, bytes) }
             }
             Request::Write { offset, bytes } => {
-                let on_platter = self.work(now, offset, bytes, self.trouble.slow_writes_us);
-                let succeeds = !self.trouble.is_bad(offset, bytes);
+                let on_platter = self.work(now, offset, bytes, self.fault.slow_writes_us);
+                let succeeds = !self.fault.is_bad(offset, bytes);
                 let ahead = if succeeds { self.model.cache_span() } else { Duration::ZERO };
                 Answer { at: on_platter.saturating_sub(ahead).max(now + self.overhead()), succeeds }
             }
@@ -97,7 +97,7 @@ impl Arm {
     /// Occupies the arm; when it is done.
     fn work(&mut self, now: Duration, offset: u64, bytes: u64, more_us: u64) -> Duration {
         let begin = self.after_stalls(self.free_at.max(now));
-        let is_shared = self.trouble.neighbour > 0.0;
+        let is_shared = self.fault.neighbour > 0.0;
         // A neighbour has left the arm somewhere.
         let from = if is_shared {
             self.random.below(self.model.size_bytes() as usize) as u64
@@ -106,7 +106,7 @@ impl Arm {
         };
         let moving = self.model.seek(from, offset) + self.model.transfer(bytes);
         let own = (self.overhead() + moving).mul_f64(self.random.factor(self.model.jitter));
-        let taken = self.trouble.neighbour / (1.0 - self.trouble.neighbour);
+        let taken = self.fault.neighbour / (1.0 - self.fault.neighbour);
         let neighbours = own.mul_f64(taken * self.neighbours_mood());
         self.position = offset + bytes;
         self.free_at = begin + own + neighbours + Duration::from_micros(more_us);
@@ -115,7 +115,7 @@ impl Arm {
 
     /// A neighbour asks in bursts; 1 in the mean.
     fn neighbours_mood(&mut self) -> f64 {
-        if self.trouble.neighbour > 0.0 { self.random.between(0.5, 1.5) } else { 1.0 }
+        if self.fault.neighbour > 0.0 { self.random.between(0.5, 1.5) } else { 1.0 }
     }
 
     fn overhead(&self) -> Duration {
@@ -124,7 +124,7 @@ impl Arm {
 
     /// Work that would begin within a stall begins at its end.
     fn after_stalls(&mut self, mut begin: Duration) -> Duration {
-        while let (Some(stall), Some(stalls)) = (self.next_stall, self.trouble.stalls)
+        while let (Some(stall), Some(stalls)) = (self.next_stall, self.fault.stalls)
             && stall <= begin
         {
             let end = stall + Duration::from_millis(stalls.lasting_ms);
@@ -135,7 +135,7 @@ impl Arm {
     }
 
     fn plan_stall(&mut self, after: Duration) {
-        let Some(stalls) = self.trouble.stalls else { return };
+        let Some(stalls) = self.fault.stalls else { return };
         let wait = self.random.wait(stalls.every_ms as f64 / 1000.0).max(0.001);
         self.next_stall = Some(after + Duration::from_secs_f64(wait));
     }
@@ -145,7 +145,7 @@ impl Arm {
 mod tests {
     use super::*;
     use crate::disks::model::Flavour;
-    use crate::disks::trouble::Stalls;
+    use crate::disks::fault::Stalls;
     use proptest::prelude::*;
 
     fn steady() -> DiskModel {
@@ -173,7 +173,7 @@ mod tests {
     fn a_neighbour_with_half_of_the_arm_halves_the_stream_or_worse() {
         let alone = stream(&mut Arm::new(steady(), 1), 500, Duration::ZERO);
         let mut shared = Arm::new(steady(), 1);
-        shared.afflict(Duration::ZERO, Trouble { neighbour: 0.5, ..Trouble::default() });
+        shared.set_fault(Duration::ZERO, DiskFault { neighbour: 0.5, ..DiskFault::default() });
         assert!(stream(&mut shared, 500, Duration::ZERO) > alone * 2);
     }
 
@@ -182,10 +182,10 @@ mod tests {
         let mut arm = Arm::new(steady(), 1);
         let before = stream(&mut arm, 100, Duration::ZERO);
         let stalls = Some(Stalls { every_ms: 10, lasting_ms: 500 });
-        arm.afflict(before, Trouble { stalls, slow_reads_us: 9_000, ..Trouble::default() });
+        arm.set_fault(before, DiskFault { stalls, slow_reads_us: 9_000, ..DiskFault::default() });
         let troubled = stream(&mut arm, 100, before);
         assert!(troubled > before * 2, "{troubled:?} {before:?}");
-        arm.afflict(before + troubled, Trouble::default());
+        arm.set_fault(before + troubled, DiskFault::default());
         arm.position = 0;
         assert_eq!(stream(&mut arm, 100, before + troubled), before);
     }
@@ -194,7 +194,7 @@ mod tests {
     fn slow_writes_leave_reads_alone() {
         let mut arm = Arm::new(steady(), 1);
         let healthy = arm.clone().serve(Duration::ZERO, Request::Read { offset: 0, bytes: 4096 });
-        arm.afflict(Duration::ZERO, Trouble { slow_writes_us: 50_000, ..Trouble::default() });
+        arm.set_fault(Duration::ZERO, DiskFault { slow_writes_us: 50_000, ..DiskFault::default() });
         assert_eq!(arm.clone().serve(Duration::ZERO, Request::Read { offset: 0, bytes: 4096 }), healthy);
         assert!(arm.serve(Duration::ZERO, Request::Write { offset: 0, bytes: 4096 }).at.as_millis() >= 50);
     }
@@ -214,10 +214,10 @@ mod tests {
     #[test]
     fn a_disconnected_disk_fails_at_once_and_a_bad_sector_after_its_time() {
         let mut arm = Arm::new(steady(), 1);
-        arm.afflict(Duration::ZERO, Trouble::all_bad());
+        arm.set_fault(Duration::ZERO, DiskFault::all_bad());
         let answer = arm.serve(Duration::ZERO, Request::Read { offset: 0, bytes: 4096 });
         assert!(!answer.succeeds && answer.at > Duration::ZERO);
-        arm.afflict(Duration::ZERO, Trouble { disconnected: true, ..Trouble::default() });
+        arm.set_fault(Duration::ZERO, DiskFault { disconnected: true, ..DiskFault::default() });
         let answer = arm.serve(Duration::from_secs(9), Request::Flush);
         assert_eq!(answer, Answer { at: Duration::from_secs(9), succeeds: false });
     }
@@ -247,7 +247,7 @@ mod tests {
             let make = || {
                 let mut arm = Arm::new(model.clone(), seed);
                 let stalls = Some(Stalls { every_ms: 40, lasting_ms: 20 });
-                arm.afflict(Duration::ZERO, Trouble { neighbour: share, stalls, ..Trouble::default() });
+                arm.set_fault(Duration::ZERO, DiskFault { neighbour: share, stalls, ..DiskFault::default() });
                 arm
             };
             let answers = play(&mut make(), &asked);
@@ -274,7 +274,7 @@ mod tests {
             let model = DiskModel { jitter: 0.0, ..DiskModel::default() };
             let healthy = play(&mut Arm::new(model.clone(), 1), &asked);
             let mut arm = Arm::new(model, 1);
-            arm.afflict(Duration::ZERO, Trouble { slow_reads_us: more, slow_writes_us: more, ..Trouble::default() });
+            arm.set_fault(Duration::ZERO, DiskFault { slow_reads_us: more, slow_writes_us: more, ..DiskFault::default() });
             let slow = play(&mut arm, &asked);
             prop_assert!(healthy.iter().zip(&slow).all(|(a, b)| b.1.at > a.1.at));
         }

@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::trouble::Trouble;
+use super::fault::DiskFault;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Order {
     /// How is it going?
-    Tell,
+    Status,
     /// From now on have these troubles, and no others.
-    Afflict(Trouble),
+    SetFault(DiskFault),
 }
 
 /// What a disk says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Account {
+pub struct DiskStatus {
     /// What is wrong with it.
-    pub trouble: Trouble,
+    pub fault: DiskFault,
     /// Reads taken on so far.
     pub reads: u64,
     /// Writes taken on so far.
@@ -44,7 +44,7 @@ pub enum ControlError {
         error: io::Error,
     },
     /// Not understood.
-    #[error("{socket}: answered {answer:?}, which is no account")]
+    #[error("{socket}: answered {answer:?}, which is no status")]
     Answer {
         /// Where the disk listens.
         socket: String,
@@ -57,7 +57,7 @@ pub enum ControlError {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Gives a disk an order; how it is then.
-pub fn ask(socket: &Path, order: &Order) -> Result<Account, ControlError> {
+pub fn ask(socket: &Path, order: &Order) -> Result<DiskStatus, ControlError> {
     let name = || socket.display().to_string();
     let line = exchange(socket, order).map_err(|error| ControlError::Line { socket: name(), error })?;
     serde_json::from_str(&line).map_err(|_| ControlError::Answer { socket: name(), answer: line })
@@ -76,7 +76,7 @@ fn exchange(socket: &Path, order: &Order) -> io::Result<String> {
 
 /// Answers orders, one connection after the other, until the socket fails. What is not understood is answered with
 /// why.
-pub fn attend(listener: &UnixListener, mut obey: impl FnMut(Order) -> Account) -> io::Result<()> {
+pub fn attend(listener: &UnixListener, mut obey: impl FnMut(Order) -> DiskStatus) -> io::Result<()> {
     for stream in listener.incoming() {
         // One who hangs up has no further wish.
         let _ = answer(stream?, &mut obey);
@@ -84,7 +84,7 @@ pub fn attend(listener: &UnixListener, mut obey: impl FnMut(Order) -> Account) -
     Ok(())
 }
 
-fn answer(mut stream: UnixStream, obey: &mut impl FnMut(Order) -> Account) -> io::Result<()> {
+fn answer(mut stream: UnixStream, obey: &mut impl FnMut(Order) -> DiskStatus) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut line = String::new();
     BufReader::new(stream.try_clone()?).read_line(&mut line)?;
@@ -107,23 +107,23 @@ mod tests {
         let listener = UnixListener::bind(&socket).unwrap();
         std::thread::spawn(move || {
             attend(&listener, |order| match order {
-                Order::Tell => Account::default(),
-                Order::Afflict(trouble) => Account { trouble, ..Account::default() },
+                Order::Status => DiskStatus::default(),
+                Order::SetFault(fault) => DiskStatus { fault, ..DiskStatus::default() },
             })
         });
-        let busy = Trouble { neighbour: 0.5, ..Trouble::default() };
-        assert_eq!(ask(&socket, &Order::Afflict(busy.clone())).unwrap().trouble, busy);
+        let busy = DiskFault { neighbour: 0.5, ..DiskFault::default() };
+        assert_eq!(ask(&socket, &Order::SetFault(busy.clone())).unwrap().fault, busy);
         let mut stream = UnixStream::connect(&socket).unwrap();
         stream.write_all(b"{\"burn\":1}\n").unwrap();
         let mut answer = String::new();
         BufReader::new(stream).read_line(&mut answer).unwrap();
         assert!(answer.contains("unknown variant"), "{answer}");
-        assert_eq!(ask(&socket, &Order::Tell).unwrap(), Account::default());
+        assert_eq!(ask(&socket, &Order::Status).unwrap(), DiskStatus::default());
     }
 
     #[test]
     fn where_nobody_listens_the_socket_is_named() {
-        let error = ask(Path::new("/nowhere/at/all"), &Order::Tell).unwrap_err();
+        let error = ask(Path::new("/nowhere/at/all"), &Order::Status).unwrap_err();
         assert!(error.to_string().starts_with("/nowhere/at/all: "));
     }
 }

@@ -7,7 +7,7 @@
 
 pub mod model;
 
-pub mod trouble;
+pub mod fault;
 
 pub mod arm;
 

@@ -16,7 +16,7 @@ use fuser::{
 };
 
 use super::arm::{Answer, Arm, Request};
-use super::control::{self, Account, Order};
+use super::control::{self, DiskStatus, Order};
 use super::delivery::Delivery;
 use super::model::DiskModel;
 
@@ -63,11 +63,11 @@ struct Disk {
     delivery: Delivery,
 }
 
-/// What moves, and its account.
+/// What moves, and its status.
 struct Mechanics {
     arm: Arm,
     start: Instant,
-    account: Account,
+    status: DiskStatus,
 }
 
 fn lock(mechanics: &Mutex<Mechanics>) -> std::sync::MutexGuard<'_, Mechanics> {
@@ -75,22 +75,22 @@ fn lock(mechanics: &Mutex<Mechanics>) -> std::sync::MutexGuard<'_, Mechanics> {
 }
 
 impl Mechanics {
-    fn obey(&mut self, order: Order) -> Account {
-        if let Order::Afflict(trouble) = order {
-            self.arm.afflict(self.start.elapsed(), trouble);
+    fn obey(&mut self, order: Order) -> DiskStatus {
+        if let Order::SetFault(fault) = order {
+            self.arm.set_fault(self.start.elapsed(), fault);
         }
-        self.account.trouble = self.arm.trouble().clone();
-        self.account.clone()
+        self.status.fault = self.arm.fault().clone();
+        self.status.clone()
     }
 
     fn serve(&mut self, request: Request) -> (Instant, bool) {
         let Answer { at, succeeds } = self.arm.serve(self.start.elapsed(), request);
         match request {
-            Request::Read { .. } => self.account.reads += 1,
-            Request::Write { .. } => self.account.writes += 1,
+            Request::Read { .. } => self.status.reads += 1,
+            Request::Write { .. } => self.status.writes += 1,
             Request::Flush => {}
         }
-        self.account.errors += u64::from(!succeeds);
+        self.status.errors += u64::from(!succeeds);
         (self.start + at, succeeds)
     }
 }
@@ -105,7 +105,7 @@ const MOST_UNDER_WAY: u16 = 128;
 impl Disk {
     fn new(data: File, parts: &Parts) -> io::Result<Disk> {
         let arm = Arm::new(parts.model.clone(), parts.seed);
-        let mechanics = Mechanics { arm, start: Instant::now(), account: Account::default() };
+        let mechanics = Mechanics { arm, start: Instant::now(), status: DiskStatus::default() };
         Ok(Disk {
             name: parts.name.clone(),
             data: Arc::new(data),

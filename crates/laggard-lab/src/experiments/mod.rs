@@ -47,8 +47,8 @@ pub struct Parts {
 
 impl Experiment {
     /// A server to happen something to: by the seed, and by what happens.
-    pub fn drawn(lab: &LabFile, workload: &str, fault: Fault, seed: u64) -> Option<String> {
-        let words = [workload, fault.as_str()];
+    pub fn drawn(lab: &LabFile, workload: &str, fault: &Fault, seed: u64) -> Option<String> {
+        let words = [workload, fault.name()];
         let numbers: Vec<u64> = words.iter().flat_map(|word| word.bytes()).map(u64::from).collect();
         let mut servers = lab.hosts();
         servers.retain(HostPlan::is_server);

@@ -8,11 +8,12 @@ use std::time::Duration;
 use laggard_core::model::time::Span;
 
 use super::{Experiment, Parts, play};
-use crate::faults::{Fault, standing};
+use crate::faults::Fault;
 use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
 use crate::runner::queue::{self, Sum};
+use crate::undo;
 use crate::workloads::Workload;
 use laggard_core::model::random::Random;
 
@@ -62,8 +63,9 @@ impl Suite {
             let mut chance = Random::of(self.seed, &[run]);
             let mut of_run: Vec<(u64, Planned)> = vec![];
             for workload in &self.workloads {
-                let planned =
-                    |&fault: &Option<Fault>| (chance.bits(), self.planned(lab, workload, fault, run));
+                let planned = |fault: &Option<Fault>| {
+                    (chance.bits(), self.planned(lab, workload, fault.as_ref(), run))
+                };
                 of_run.extend(self.faults.iter().map(planned));
             }
             of_run.sort_by_key(|(order, _)| *order);
@@ -72,11 +74,11 @@ impl Suite {
         Ok(plan)
     }
 
-    fn planned(&self, lab: &LabFile, workload: &str, fault: Option<Fault>, run: u64) -> Planned {
+    fn planned(&self, lab: &LabFile, workload: &str, fault: Option<&Fault>, run: u64) -> Planned {
         let seed = self.seed.wrapping_add(run);
-        let with_server = |fault: Fault| Some((fault, Experiment::drawn(lab, workload, fault, seed)?));
+        let with_server = |fault: &Fault| Some((fault.clone(), Experiment::drawn(lab, workload, fault, seed)?));
         Planned {
-            name: format!("{}-{workload}-{run}", fault.map_or("none", Fault::as_str)),
+            name: format!("{}-{workload}-{run}", fault.map_or("none", Fault::name)),
             experiment: Experiment {
                 workload: workload.to_owned(),
                 fault: fault.and_then(with_server),
@@ -93,7 +95,7 @@ impl Suite {
 pub fn play_all(lab: &Lab, suite: &Suite, folder: &Path, hear: &dyn Fn(News)) -> Result<Sum, LabError> {
     let plan = suite.plan(&lab.manifest.lab)?;
     // Of a suite that was killed.
-    standing::heal_all(lab)?;
+    undo::revert_all_in_lab(lab)?;
     let unfinished = folder.join(UNFINISHED);
     let (done, left): (Vec<&Planned>, Vec<&Planned>) =
         plan.iter().partition(|planned| is_played(&folder.join(&planned.name)));
@@ -140,7 +142,7 @@ mod tests {
     fn suite() -> Suite {
         Suite {
             workloads: vec!["ddw".into(), "ddr".into()],
-            faults: vec![None, Some(Fault::DiskBusy), Some(Fault::DiskHog)],
+            faults: vec![None, Fault::named("disk-busy").ok(), Fault::named("disk-hog").ok()],
             runs: 2,
             seed: 7,
             every: Span::from_seconds(1),

@@ -1,99 +1,32 @@
-//! What can be done to which node, and what is missing where it cannot.
+//! The faults that each node can have, and what is missing for the others.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::node::{Exec, Node};
-use super::running::quoted;
+use crate::faults::{FAULTS, Need};
+use crate::nodes::{Exec, Node, quoted};
 
-/// Whether something can be done to a node.
+/// Whether a node can have a fault by one mechanism.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Availability {
-    /// The model.
     pub model: &'static str,
-    /// By which way.
     pub mechanism: &'static str,
-    /// The node.
     pub node: String,
-    /// Why not; none: it can.
+    /// Why the mechanism is not available; none: it is.
     pub why_not: Option<String>,
 }
 
-/// What a mechanism needs of a node.
-struct Mechanism {
-    model: &'static str,
-    name: &'static str,
-    needs: &'static [Need],
+/// Faults without a mechanism of their own, which the lab applies.
+const LAB_FAULTS: (&str, &str, &[Need]) = ("lab faults", "lab", &[Need::Brick, Need::Lab]);
+
+fn mechanisms() -> impl Iterator<Item = (&'static str, &'static str, &'static [Need])> {
+    let of = |fault: &'static crate::faults::FaultEntry| {
+        fault.mechanisms.iter().map(|mechanism| (fault.name, mechanism.name, mechanism.needs))
+    };
+    FAULTS.iter().flat_map(of).chain([LAB_FAULTS])
 }
-
-#[derive(Clone, Copy)]
-enum Need {
-    /// A program, and the Debian package that has it.
-    Program(&'static str, &'static str),
-    /// One of two will do.
-    Either(&'static str, &'static str, &'static str),
-    Brick,
-    Lab,
-    NoLab,
-    Server,
-}
-
-use Need::{Brick, Either, Lab, NoLab, Program, Server};
-
-const MECHANISMS: [Mechanism; 12] = [
-    Mechanism { model: "dev-fail", name: "disk", needs: &[Brick, Lab] },
-    Mechanism {
-        model: "dev-fail",
-        name: "fs-shutdown",
-        needs: &[Brick, Either("perl", "xfs_io", "perl-base"), Program("findmnt", "util-linux")],
-    },
-    Mechanism {
-        model: "dev-fail",
-        name: "nested-loop",
-        needs: &[
-            Brick,
-            NoLab,
-            Either("perl", "xfs_io", "perl-base"),
-            Program("losetup", "mount"),
-            Program("findmnt", "util-linux"),
-        ],
-    },
-    Mechanism {
-        model: "inconsist",
-        name: "meta",
-        needs: &[
-            Brick,
-            Program("perl", "perl-base"),
-            Program("findmnt", "util-linux"),
-            Either("debugfs", "xfs_db", "e2fsprogs xfsprogs"),
-            Either("e2image", "xfs_copy", "e2fsprogs xfsprogs"),
-            Either("e2fsck", "xfs_repair", "e2fsprogs xfsprogs"),
-        ],
-    },
-    Mechanism { model: "bitflip", name: "files", needs: &[Brick, Program("od", "coreutils")] },
-    Mechanism { model: "partition", name: "link-down", needs: &[Program("ip", "iproute2")] },
-    Mechanism {
-        model: "inconsist",
-        name: "files",
-        needs: &[Brick, Program("cmp", "diffutils"), Program("find", "findutils")],
-    },
-    Mechanism {
-        model: "partition",
-        name: "nft",
-        needs: &[
-            Program("nft", "nftables"),
-            Program("tc", "iproute2"),
-            Program("bash", "bash"),
-            Program("timeout", "coreutils"),
-        ],
-    },
-    Mechanism { model: "full", name: "fallocate", needs: &[Brick, Program("fallocate", "util-linux")] },
-    Mechanism { model: "kill", name: "signal", needs: &[Program("pgrep", "procps")] },
-    Mechanism { model: "pause", name: "signal", needs: &[Program("pgrep", "procps")] },
-    Mechanism { model: "slow", name: "lab", needs: &[Server, Lab] },
-];
 
 /// Every mechanism on every node.
 pub fn doctor(nodes: &[Node]) -> Vec<Availability> {
@@ -102,20 +35,20 @@ pub fn doctor(nodes: &[Node]) -> Vec<Availability> {
 }
 
 fn of_node(node: &Node, programs: &BTreeSet<&'static str>) -> Vec<Availability> {
-    let facts = look(node, programs);
-    let of = |mechanism: &Mechanism| Availability {
-        model: mechanism.model,
-        mechanism: mechanism.name,
+    let found = look(node, programs);
+    let of = |(model, mechanism, needs): (_, _, &[Need])| Availability {
+        model,
+        mechanism,
         node: node.name.clone(),
-        why_not: match &facts {
+        why_not: match &found {
             Err(why) => Some(why.clone()),
-            Ok(there) => mechanism.needs.iter().find_map(|need| need.lacks(node, there)),
+            Ok(found) => needs.iter().find_map(|need| need.lacks(node, found)),
         },
     };
-    MECHANISMS.iter().map(of).collect()
+    mechanisms().map(of).collect()
 }
 
-/// The programs that are there, and that the marker is.
+/// The programs that the node has, if it has the marker.
 fn look(node: &Node, programs: &BTreeSet<&'static str>) -> Result<BTreeSet<String>, String> {
     let marker = node.marker().display().to_string();
     let words: Vec<&str> = programs.iter().copied().collect();
@@ -125,34 +58,32 @@ fn look(node: &Node, programs: &BTreeSet<&'static str>) -> Result<BTreeSet<Strin
         quoted(&marker),
         words.join(" ")
     );
-    let told = node.read(&script, Duration::from_secs(15)).map_err(|error| error.to_string())?;
-    let there: BTreeSet<String> = told.split_whitespace().map(str::to_owned).collect();
-    if there.contains("marker") { Ok(there) } else { Err(format!("the marker {marker} is missing")) }
+    let printed = node.read(&script, Duration::from_secs(15)).map_err(|error| error.to_string())?;
+    let found: BTreeSet<String> = printed.split_whitespace().map(str::to_owned).collect();
+    if found.contains("marker") { Ok(found) } else { Err(format!("the marker {marker} is missing")) }
 }
 
 fn programs() -> BTreeSet<&'static str> {
-    let needs = MECHANISMS.iter().flat_map(|mechanism| mechanism.needs);
     let names = |need: &Need| match need {
-        Program(name, _) => vec![*name],
-        Either(one, other, _) => vec![*one, *other],
-        Brick | Lab | NoLab | Server => vec![],
+        Need::Program(name, _) => vec![*name],
+        Need::Either(one, other, _) => vec![*one, *other],
+        Need::Brick | Need::Lab | Need::NoLab => vec![],
     };
-    needs.flat_map(names).collect()
+    mechanisms().flat_map(|(_, _, needs)| needs.iter().flat_map(names)).collect()
 }
 
 impl Need {
-    fn lacks(&self, node: &Node, there: &BTreeSet<String>) -> Option<String> {
+    fn lacks(&self, node: &Node, found: &BTreeSet<String>) -> Option<String> {
         let is_lab = matches!(node.exec, Exec::Lab { .. });
         match self {
-            Program(name, package) => {
-                (!there.contains(*name)).then(|| format!("{name} is missing: apt-get install {package}"))
+            Need::Program(name, package) => {
+                (!found.contains(*name)).then(|| format!("{name} is missing: apt-get install {package}"))
             }
-            Either(one, other, package) => (!there.contains(*one) && !there.contains(*other))
-                .then(|| format!("neither {one} nor {other} is there: apt-get install {package}")),
-            Brick => node.brick.is_none().then(|| "it has no brick".into()),
-            Lab => (!is_lab).then(|| "only hosts of a lab have it".into()),
-            NoLab => is_lab.then(|| "hosts of a lab have virtual disks".into()),
-            Server => node.brick.is_none().then(|| "it is no server".into()),
+            Need::Either(one, other, package) => (!found.contains(*one) && !found.contains(*other))
+                .then(|| format!("{one} and {other} are missing: apt-get install {package}")),
+            Need::Brick => node.brick.is_none().then(|| "it has no brick".into()),
+            Need::Lab => (!is_lab).then(|| "only hosts of a lab have it".into()),
+            Need::NoLab => is_lab.then(|| "hosts of a lab have virtual disks".into()),
         }
     }
 }
@@ -160,10 +91,11 @@ impl Need {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inject::testing::node;
+    use crate::testing::node;
+    use Need::{Brick, Either, Lab, Program};
 
     #[test]
-    fn what_is_missing_is_told_with_what_to_install() {
+    fn a_missing_program_comes_with_the_command_that_installs_it() {
         let there = ["marker", "perl"].map(str::to_owned).into();
         let node = Node { brick: Some("/b".into()), ..node() };
         let lacks = |need: Need| need.lacks(&node, &there).unwrap_or_default();
@@ -173,9 +105,9 @@ mod tests {
     }
 
     #[test]
-    fn a_node_without_the_marker_can_have_nothing_done_to_it() {
-        let told = doctor(&[node()]);
-        assert_eq!(told.len(), MECHANISMS.len());
-        assert!(told.iter().all(|each| each.why_not.as_ref().unwrap().contains("marker")), "{told:?}");
+    fn a_node_without_the_marker_can_have_no_fault() {
+        let all = doctor(&[node()]);
+        assert_eq!(all.len(), mechanisms().count());
+        assert!(all.iter().all(|each| each.why_not.as_ref().unwrap().contains("marker")), "{all:?}");
     }
 }

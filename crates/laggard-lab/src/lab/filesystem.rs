@@ -1,7 +1,6 @@
 //! Brings the file system up.
 
 use super::{BRICK, Lab, MOUNTPOINT};
-use crate::faults::standing;
 use crate::filesystems::Adapter;
 use crate::machine::LabError;
 use crate::machine::place::wait_for;
@@ -55,14 +54,6 @@ impl Lab {
             daemons.iter().for_each(|daemon| processes::kill(daemon.number));
             daemons.is_empty().then_some(())
         })
-    }
-
-    /// Starts what has ended of a server's daemons, and waits until the file system is well.
-    pub(crate) fn revive(&self, server: &str) -> Result<(), LabError> {
-        self.start_daemons(server)?;
-        // Whoever heals several servers waits with the last.
-        let is_last = standing::all(self).iter().all(|(_, other)| other == server);
-        if is_last { self.become_well() } else { Ok(()) }
     }
 
     /// Starts what has ended of a server's daemons. Others may still be ended, so nothing need be well.

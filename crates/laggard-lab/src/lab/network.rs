@@ -70,7 +70,7 @@ pub fn make_host(lab: &Lab, keeper: &Process, plan: &HostPlan) -> Result<(), Lab
         ("OWN", own),
         ("BRICK", super::BRICK.into()),
         ("MOUNTPOINT", super::MOUNTPOINT.into()),
-        ("MARKER", format!("/run/lab/{}", crate::inject::MARKER)),
+        ("MARKER", format!("/run/lab/{}", crate::machine::MARKER)),
     ];
     Place::Network(keeper.number).script(PORT, &variables)?;
     Place::Network(holder.number).script(LINK, &variables)?;

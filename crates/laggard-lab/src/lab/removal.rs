@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::role;
 use crate::machine::place::wait_for;
-use crate::machine::{LabError, loops, memory, processes};
+use crate::machine::cgroup::MemoryCgroup;
+use crate::machine::{LabError, loops, processes};
 use crate::manifest::{self, Lock, Manifest};
 
 /// Takes a lab down, whole or half-built, whatever has become of its processes. What does not carry its mark is left
@@ -17,7 +18,7 @@ pub fn down(name: &str) -> Result<(), LabError> {
         manifest.limits.iter().try_for_each(|limits| limits.restore(&prefix))?;
         end_processes(&manifest.mark)?;
         detach_loops(&prefix)?;
-        memory::remove_all(&prefix)?;
+        MemoryCgroup::remove_all(&prefix)?;
         std::fs::remove_dir_all(&folder).map_err(LabError::at(&folder))?;
     }
     drop(lock);

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::Lab;
-use crate::disks::control::{self, Account, Order};
-use crate::faults::standing;
+use crate::disks::control::{self, DiskStatus, Order};
 use crate::machine::loops;
 use crate::manifest::Stage;
 
@@ -19,7 +18,7 @@ pub struct Status {
     pub is_kept: bool,
     /// What its file system says is wrong; none: all is well, or there is no file system.
     pub complaint: Option<String>,
-    /// Faults that were applied and not healed, each with its server.
+    /// The active faults, each with its host.
     pub faults: Vec<(&'static str, String)>,
     /// Its hosts.
     pub hosts: Vec<HostStatus>,
@@ -37,19 +36,19 @@ pub struct HostStatus {
     /// The loop device of its disk.
     pub device: Option<String>,
     /// What its disk says.
-    pub disk: Option<Account>,
+    pub disk: Option<DiskStatus>,
 }
 
 impl Lab {
-    /// How it is now.
-    pub fn status(&self) -> Status {
+    /// Its present state. The caller passes its active faults, which the lab itself does not know.
+    pub fn status(&self, faults: Vec<(&'static str, String)>) -> Status {
         let health = if self.manifest.stage == Stage::Up { self.health() } else { Ok(()) };
         Status {
             name: self.manifest.lab.name.clone(),
             stage: self.manifest.stage,
             is_kept: self.keeper().is_some(),
             complaint: health.err().map(|error| error.to_string()),
-            faults: standing::all(self).into_iter().map(|(fault, server)| (fault.as_str(), server)).collect(),
+            faults,
             hosts: self.host_statuses(),
         }
     }
@@ -59,7 +58,7 @@ impl Lab {
             address: plan.address.to_string(),
             is_there: self.holder(&plan.name).is_some(),
             device: self.device(&plan.name),
-            disk: control::ask(&self.socket(&plan.name), &Order::Tell).ok(),
+            disk: control::ask(&self.socket(&plan.name), &Order::Status).ok(),
             name: plan.name,
         };
         self.hosts().into_iter().map(host).collect()

@@ -31,7 +31,7 @@ pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabErr
     let host = lab.host_place(name)?;
     mount(host, &format!("/dev/{device}"), disk.format)?;
     // Whatever is in a lab may be hurt. On disk at once: what is only in memory goes with a disk that fails.
-    let marker = format!("{}/{}", super::BRICK, crate::inject::MARKER);
+    let marker = format!("{}/{}", super::BRICK, crate::machine::MARKER);
     host.run(&["touch", &marker])?;
     host.run(&["sync", "--file-system", &marker])?;
     // A device that is in use goes with its last user.
@@ -103,6 +103,6 @@ fn start_server(lab: &Lab, keeper: Place, name: &str) -> Result<(), LabError> {
     let file = keeper.seen(&lab.disk_file(name));
     let is_there = || file.metadata().ok().filter(|file| file.len() > 0).map(drop);
     wait_for(&format!("the disk of {name}"), 10, is_there)?;
-    control::ask(&lab.socket(name), &Order::Tell)?;
+    control::ask(&lab.socket(name), &Order::Status)?;
     Ok(())
 }

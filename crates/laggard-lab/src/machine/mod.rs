@@ -1,15 +1,18 @@
-//! What the lab asks of the machine it runs on: programs, processes, loop devices.
-//! In: names and paths of a lab. Out: what is there now. Always: nothing is touched that does not carry the lab's
-//! own mark, its identity in a command line or its folder in a path.
+//! The machine that a lab runs on: programs, processes, loop devices, control groups.
+//! In: names and paths of a lab. Out: their present state. Always: only processes, devices and files that carry the
+//! lab's own mark are touched, in a command line or in a path.
 
-pub mod bounded;
+pub(crate) mod bounded;
+pub mod cgroup;
 mod error;
 pub mod limits;
 pub mod loops;
-pub mod memory;
 pub mod needs;
-pub(crate) mod pen;
 pub mod place;
 pub mod processes;
+pub(crate) mod snapshot;
 
 pub use error::LabError;
+
+/// The file that makes a node a target of faults.
+pub const MARKER: &str = ".laggard-target";

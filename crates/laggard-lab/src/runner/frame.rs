@@ -10,7 +10,6 @@ use serde_json::json;
 use super::case::Cell;
 use super::phases;
 use super::result::CellResult;
-use super::snapshot::Snapshot;
 use super::stat::{Ledger, Phase, now_ns};
 use super::steps::Stage;
 use super::stop::{Stop, Watch};
@@ -19,6 +18,7 @@ use crate::campaign::recovery;
 use crate::campaign::schedule;
 use crate::inject;
 use crate::machine::LabError;
+use crate::machine::snapshot::Snapshot;
 
 /// How a cell ended.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ use super::workers::{self, Crew, Pauses};
 use crate::experiments::{Experiment, Protocol};
 use crate::lab::Lab;
 use crate::machine::LabError;
+use crate::undo;
 use laggard_core::diagnosis::label::{self, Label};
 
 /// Clients and recorders end by themselves this much after their time, if nobody sends them home.
@@ -70,14 +71,14 @@ fn with_fault(
         std::thread::sleep(experiment.parts.fault);
         return Ok((begin, now()));
     };
-    let applied = fault.apply(lab, server).map(|()| {
+    let applied = undo::apply_in_lab(lab, fault, server).map(|()| {
         let applied = now();
-        tell(&format!("{} at {server}", fault.as_str()));
+        tell(&format!("{} at {server}", fault.name()));
         std::thread::sleep(experiment.parts.fault);
         applied
     });
     // Also one that was applied in part.
-    let (healed, outcome) = (now(), fault.heal(lab, server));
+    let (healed, outcome) = (now(), undo::revert_in_lab(lab, fault, server));
     let applied = applied?;
     outcome?;
     Ok((applied, healed))
@@ -94,7 +95,7 @@ fn protocol(lab: &Lab, experiment: &Experiment, times: [Timestamp; 4]) -> Protoc
     let fault = experiment.fault.as_ref();
     Protocol {
         workload: experiment.workload.clone(),
-        fault: fault.map_or("none", |(fault, _)| fault.as_str()).into(),
+        fault: fault.map_or("none", |(fault, _)| fault.name()).into(),
         server: fault.map_or_else(String::new, |(_, server)| server.clone()),
         seed: experiment.seed,
         every: experiment.every,

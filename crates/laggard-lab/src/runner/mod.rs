@@ -13,7 +13,6 @@ pub mod queue;
 mod recording;
 pub mod result;
 mod revert;
-pub(crate) mod snapshot;
 pub mod stat;
 pub mod steps;
 pub(crate) mod stop;

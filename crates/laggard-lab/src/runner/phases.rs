@@ -15,7 +15,7 @@ use super::steps::{Player, Stage};
 use super::target::Target;
 use crate::campaign::schedule::{self, CellSchedule};
 use crate::filesystems::Where;
-use crate::inject::{self, Deed, Session};
+use crate::inject::{self, PlannedFault, Session};
 use crate::machine::LabError;
 use crate::work::outcome::Outcome;
 
@@ -65,11 +65,11 @@ impl Run<'_, '_> {
         let lab = self.player.target.lab.clone();
         let recorded = Recorded::start(lab.as_ref(), self.player.stage.config, self.player.folder)?;
         edge(Phase::Inject, json!("begin"))?;
-        let (mut session, deed) = self.inject()?;
+        let (mut session, planned) = self.inject()?;
         let outcome = self.with_fault(recorded, edge);
         // Healing does not wait for a disk that has room for a line.
         let noted = edge(Phase::Heal, json!(self.player.daemons()));
-        let healed = self.heal(session.as_mut(), deed.as_ref());
+        let healed = self.heal(session.as_mut(), planned.as_ref());
         session.map_or(Ok(()), Session::close)?;
         outcome.and(noted).and(healed)?;
         Ok(!(self.player.stage.is_over)())
@@ -132,36 +132,36 @@ impl Run<'_, '_> {
     }
 
     /// Chooses, writes down what was chosen, and hurts.
-    fn inject(&mut self) -> Result<(Option<Session>, Option<Deed>), LabError> {
+    fn inject(&mut self) -> Result<(Option<Session>, Option<PlannedFault>), LabError> {
         let (config, cell) = (self.player.stage.config, self.player.cell);
-        let deed = self.deed()?;
+        let planned = self.planned()?;
         let folder = self.player.folder;
-        schedule::write(&folder.join("schedule.json"), &CellSchedule::of(config, cell, deed.as_ref()))?;
-        let Some(deed) = deed else {
+        schedule::write(&folder.join("schedule.json"), &CellSchedule::of(config, cell, planned.as_ref()))?;
+        let Some(planned) = planned else {
             self.result.injected_ns = Some(now_ns());
             return Ok((None, None));
         };
-        schedule::write(&folder.join("deed.json"), &deed)?;
+        schedule::write(&folder.join("fault.json"), &planned)?;
         let mut guard = Command::new(crate::lab::program()?);
         guard.arg("guard");
         let mut session = Session::open(Path::new(inject::FOLDER), guard)?;
         let begin = now_ns();
-        session.apply(&deed)?;
+        session.apply(&planned)?;
         self.result.injected_ns = Some(begin);
         self.logbook.take_own(&self.player.target)?;
-        let (what, whom) = (deed.model.name().to_owned(), deed.nodes().join(", "));
+        let (what, whom) = (planned.fault.name().to_owned(), planned.nodes().join(", "));
         self.player.note(Phase::Inject, "apply", &whom, Outcome::Ok, &what)?;
         (self.player.stage.tell)(&format!("inject {what} at {whom}"));
-        Ok((Some(session), Some(deed)))
+        Ok((Some(session), Some(planned)))
     }
 
-    fn deed(&self) -> Result<Option<Deed>, LabError> {
+    fn planned(&self) -> Result<Option<PlannedFault>, LabError> {
         let (config, cell) = (self.player.stage.config, self.player.cell);
         let Some(plan) = cell.fault.as_ref().and_then(|fault| config.faults.get(fault)) else {
             return Ok(None);
         };
         let targets = self.player.target.some(&cell.hurt)?;
-        inject::resolve(&plan.model, &targets, &self.player.target.nodes, cell.seed, plan.ttl).map(Some)
+        inject::plan(&plan.model, &targets, &self.player.target.nodes, cell.seed, plan.ttl).map(Some)
     }
 
     /// What the system makes of it by itself: when its status tells, and when a client notices.

@@ -7,7 +7,7 @@ use super::result::Word;
 use super::stat::{Phase, now_ns};
 use super::steps::Step;
 use crate::filesystems::Where;
-use crate::inject::{Deed, Session};
+use crate::inject::{PlannedFault, Session};
 use crate::machine::LabError;
 use crate::machine::place::wait_for;
 use crate::work::outcome::Outcome;
@@ -17,14 +17,14 @@ impl Run<'_, '_> {
     pub(super) fn heal(
         &mut self,
         session: Option<&mut Session>,
-        deed: Option<&Deed>,
+        planned: Option<&PlannedFault>,
     ) -> Result<(), LabError> {
         let begin = Instant::now();
         self.result.heal_ns = Some(now_ns());
-        if let (Some(session), Some(deed)) = (session, deed)
-            && let Err(error) = session.undo(&deed.id)
+        if let (Some(session), Some(planned)) = (session, planned)
+            && let Err(error) = session.revert(&planned.id)
         {
-            self.result.dirty.push(format!("{} was not undone: {error}", deed.model.name()));
+            self.result.dirty.push(format!("{} was not reverted: {error}", planned.fault.name()));
         }
         if (self.player.stage.is_over)() {
             return Ok(());

@@ -6,12 +6,12 @@ use std::process::{Child, Command};
 
 use laggard_core::model::time::Span;
 
-use crate::faults::standing;
 use crate::lab::{Lab, MOUNTPOINT};
 use crate::machine::place::wait_for;
 use crate::machine::processes::{self, Process};
 use crate::machine::{LabError, needs};
 use crate::plan::host::HostPlan;
+use crate::undo;
 use crate::workloads::{self, Workload};
 
 /// Running programs of one kind.
@@ -120,9 +120,8 @@ pub fn ready(lab: &Lab, workload: &str) -> Result<Workload, LabError> {
         let told = "an experiment needs clients and a file system: see the lab file";
         return Err(LabError::Input(told.into()));
     }
-    if let Some((fault, server)) = standing::all(lab).first() {
-        let fault = fault.as_str();
-        let next = format!("`laggard lab fault {fault} {server} --heal` takes it away");
+    if let Some((fault, server)) = undo::faults_of(lab)?.first() {
+        let next = format!("`laggard lab fault {fault} {server} --revert` reverts it");
         return Err(LabError::Input(format!("the lab still has {fault} at {server}: {next}")));
     }
     lab.health()?;

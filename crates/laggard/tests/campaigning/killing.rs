@@ -51,7 +51,7 @@ fn wherever_a_controller_is_killed_alone_or_with_its_guard_nothing_is_left() {
     kill(&scene, controller, true);
     let output = scene.run().output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
-    assert!(errors(&output).contains("was cut short: dev-fail at s1 was undone"), "{}", errors(&output));
+    assert!(errors(&output).contains("was cut short: dev-fail at s1 was reverted"), "{}", errors(&output));
     assert!(errors(&output).contains("the lab t-campaign was taken down"), "{}", errors(&output));
     let result = scene.result();
     assert_eq!((&result["dirty"], &result["infra"]), (&serde_json::json!([]), &serde_json::Value::Null));

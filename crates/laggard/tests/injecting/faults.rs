@@ -163,7 +163,7 @@ pub fn daemons(bench: &Bench) {
 
     let kill = ["kill", "--node", "oss2", "--for", "60s", "--param", "process=daemon"];
     let refused = bench.refusal(&kill);
-    assert!(refused.contains("nothing says how to start daemon of oss2 again"), "{refused}");
+    assert!(refused.contains("how to start daemon of oss2 again is unknown"), "{refused}");
     let restart = "restart=setsid --fork /run/lab/daemon 600 > /dev/null 2>&1";
     let id = bench.apply(&[&kill[..], &["--param", restart]].concat());
     assert!(state("oss2").is_empty() && state("oss3").contains("S (sleeping)"));
@@ -179,7 +179,7 @@ pub fn slowness(bench: &Bench) {
     let rate = || bench.says("oss1", "tc qdisc show dev eth0");
     assert!(rate().contains("rate 40Mbit"), "{}", rate());
     assert!(
-        bench.refusal_beside(&["slow-dev", "--node", "oss1", "--for", "60s"]).contains("slow-link already")
+        bench.refusal_beside(&["slow-dev", "--node", "oss1", "--for", "60s"]).contains("slow-link is active there")
     );
     bench.undo(&id);
     assert!(rate().contains("rate 400Mbit"), "{}", rate());
@@ -196,12 +196,12 @@ pub fn slowness(bench: &Bench) {
     let id = bench.apply(&["slow-dev", "--node", "oss1", "--for", "60s", "--param", "factor=4"]);
     let slow = takes();
     assert!(slow > before * 3, "{slow:?} after {before:?}");
-    let trouble = || bench.lab.status()["hosts"][0]["disk"]["trouble"]["neighbour"].as_f64();
-    assert_eq!(trouble(), Some(0.75));
+    let neighbour = || bench.lab.status()["hosts"][0]["disk"]["fault"]["neighbour"].as_f64();
+    assert_eq!(neighbour(), Some(0.75));
     let second = bench.refusal_beside(&["dev-fail", "--node", "oss1", "--for", "60s"]);
-    assert!(second.contains("its disk has a trouble already"), "{second}");
+    assert!(second.contains("slow-dev is active there"), "{second}");
     bench.undo(&id);
-    assert_eq!(trouble(), Some(0.0));
+    assert_eq!(neighbour(), Some(0.0));
 }
 
 /// By a program each, all at once: the lab knows of every one.
@@ -220,7 +220,7 @@ pub fn several_at_once(bench: &Bench) {
         bench.lab.status()["faults"].as_array().unwrap().len()
     };
     for _ in 0..3 {
-        assert_eq!((all(&[]), all(&["--heal"])), (3, 0));
+        assert_eq!((all(&[]), all(&["--revert"])), (3, 0));
     }
 }
 

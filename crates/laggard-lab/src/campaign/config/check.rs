@@ -12,7 +12,7 @@ use super::tables::{File, FsckTable, MatrixTable, TimeoutsTable};
 use super::times::{Time, Timeouts};
 use super::{Check, Config, FaultPlan, Fsck, Recording, Task};
 use crate::filesystems::Adapter;
-use crate::inject::Model;
+use crate::inject::Fault;
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
 use crate::runner::template;
@@ -253,7 +253,7 @@ fn fault(
         other => (key, other.to_string()),
     };
     let parameters: BTreeMap<String, String> = left.into_iter().map(parameter).collect();
-    let model = Model::parse(&model, &parameters).map_err(|error| place.wrong(table.span(), &key, error))?;
+    let model = Fault::parse(&model, &parameters).map_err(|error| place.wrong(table.span(), &key, error))?;
     Ok((id, FaultPlan { model, ttl }))
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::filesystems::Adapter;
-use crate::inject::{Model, Node};
+use crate::inject::{Fault, Node};
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
 
@@ -107,7 +107,7 @@ pub struct Fsck {
 #[derive(Clone, Debug)]
 pub struct FaultPlan {
     /// What it is.
-    pub model: Model,
+    pub model: Fault,
     /// How long it may stand.
     pub ttl: Duration,
 }

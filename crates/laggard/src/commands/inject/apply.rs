@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::Args;
 use laggard_core::model::time::Span;
-use laggard_lab::inject::{self, Deed, How, Model, Session};
+use laggard_lab::faults::{Fault, How, PlannedFault};
+use laggard_lab::inject::{self, Session};
 
 use super::guard;
 use super::targets::{Nodes, named};
@@ -17,97 +18,98 @@ use crate::commands::lab::explained;
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
 
-/// Bring nodes into trouble for a time; prints the name by which it is undone.
+/// Apply a fault to nodes for a limited time; prints its id.
 #[derive(Args)]
 pub struct Apply {
-    /// dev-fail, inconsist, bitflip, partition, full, kill, pause, slow-dev, slow-net, or a fault of the lab: see `inject list`.
+    /// The name of a fault: see `inject list`.
     fault: String,
-    /// A node to hurt; may be given several times.
+    /// A node; may be given several times.
     #[arg(long, value_name = "NAME", required = true)]
     node: Vec<String>,
     #[command(flatten)]
     nodes: Nodes,
-    /// A parameter of the fault, as key=value; may be given several times.
+    /// A parameter of the fault; may be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parameter)]
     param: Vec<(String, String)>,
-    /// How long it may stand.
+    /// How long the fault lasts.
     #[arg(long = "for", value_name = "SPAN", value_parser = positive_span)]
     lasting: Span,
-    /// How long a fault may stand at the most.
+    /// The longest time that --for may be.
     #[arg(long, value_name = "SPAN", default_value = "20m", value_parser = positive_span)]
     max_hold: Span,
-    /// Where choices come from, such as which files are lost.
+    /// Seed of random choices, such as the files that are deleted.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Stay until its time is over or a signal comes, and undo it then.
+    /// Wait until its time is over or a signal comes, and revert it then.
     #[arg(long)]
     wait: bool,
-    /// Only show what would be done, as JSON.
+    /// Only print what would be done, as JSON.
     #[arg(long)]
     dry_run: bool,
 }
 
 const NOTHING_TO_CHECK: &str = "local_fsck has no effect with how=files: files are changed through the brick's own file \
-                                system, which stays consistent; how=meta damages that";
+                                system, which stays consistent; how=meta damages it";
 
 fn parameter(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or_else(|| format!("{text:?} is not like key=value"))?;
+    let (key, value) = text.split_once('=').ok_or_else(|| format!("expected key=value, found {text:?}"))?;
     Ok((key.into(), value.into()))
 }
 
 impl Apply {
     pub fn run(self, folder: &Path) -> Outcome {
         if self.lasting > self.max_hold {
-            bail!("{} is longer than a fault may stand: {} (--max-hold)", self.lasting, self.max_hold);
+            bail!("{} is longer than the longest time of a fault, {} (--max-hold)", self.lasting, self.max_hold);
         }
         if !rustix::process::geteuid().is_root() {
-            return Err(Lacking("injecting faults needs root: run it by sudo".into()).into());
+            return Err(Lacking("injecting faults needs root: run it with sudo".into()).into());
         }
         inject::refuse_orphans(folder).map_err(explained)?;
-        let deed = self.deed()?;
-        if let Model::Inconsist { how: How::Files, local_fsck: true, .. } = deed.model {
+        let planned = self.plan()?;
+        if matches!(&planned.fault, Fault::Inconsist(fault) if fault.how == How::Files && fault.local_fsck) {
             tell(NOTHING_TO_CHECK);
         }
         if self.dry_run {
-            output::json(&deed)?;
+            output::json(&planned)?;
             return Ok(Done::Well);
         }
         let mut session = Session::open(folder, guard::command()?).map_err(explained)?;
-        // Hung before anything is hurt: a signal from here on heals.
+        // Before the fault is applied: a signal from here on reverts it.
         let bell = if self.wait { Some(Bell::hang()?) } else { None };
-        if let Err(error) = session.apply(&deed) {
+        if let Err(error) = session.apply(&planned) {
             let closed = session.close().map_err(explained);
             return closed.and(Err(explained(error)));
         }
-        announce(&deed)?;
+        announce(&planned)?;
         match bell {
             None => session.leave().map_err(explained)?,
             Some((bell, _rope)) => {
-                wait(&bell, deed.ttl());
+                wait(&bell, planned.ttl().unwrap_or(inject::LONGEST));
                 session.close().map_err(explained)?;
-                tell(format_args!("{}: undone", deed.id));
+                tell(format_args!("{}: reverted", planned.id));
             }
         }
         Ok(Done::Well)
     }
 
-    fn deed(&self) -> anyhow::Result<Deed> {
+    fn plan(&self) -> anyhow::Result<PlannedFault> {
         let parameters: BTreeMap<String, String> = self.param.iter().cloned().collect();
-        let model = Model::parse(&self.fault, &parameters).map_err(explained)?;
+        let fault = Fault::parse(&self.fault, &parameters).map_err(explained)?;
         let all = self.nodes.all()?;
         let targets = named(&all, &self.node)?;
         let lasting = Duration::from_secs(self.lasting.seconds().ceil() as u64);
-        inject::resolve(&model, &targets, &all, self.seed, lasting).map_err(explained)
+        inject::plan(&fault, &targets, &all, self.seed, lasting).map_err(explained)
     }
 }
 
-fn announce(deed: &Deed) -> anyhow::Result<()> {
+fn announce(planned: &PlannedFault) -> anyhow::Result<()> {
     use std::io::Write;
     let mut out = output::stdout();
-    writeln!(out, "{}", deed.id)?;
+    writeln!(out, "{}", planned.id)?;
     out.flush()?;
-    let (model, nodes, seconds) = (deed.model.name(), deed.nodes().join(", "), deed.ttl_seconds);
-    tell(format_args!("{model} at {nodes} for {seconds} s; `laggard inject undo {}` ends it", deed.id));
+    let (fault, nodes) = (planned.fault.name(), planned.nodes().join(", "));
+    let seconds = planned.ttl_seconds.unwrap_or_default();
+    tell(format_args!("{fault} at {nodes} for {seconds} s; `laggard inject undo {}` ends it", planned.id));
     Ok(())
 }
 

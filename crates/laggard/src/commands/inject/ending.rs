@@ -3,48 +3,47 @@
 use std::path::Path;
 
 use clap::Args;
-use laggard_lab::inject::{self, Finding, Which};
+use laggard_lab::undo::{self, RevertOutcome, Selection};
 
 use crate::commands::lab::explained;
 use crate::failure::{Done, Outcome, tell};
 
-/// Undo a fault before its time is over.
+/// Revert a fault before its time is over.
 #[derive(Args)]
 pub struct Undo {
-    /// Which, as `inject apply` has printed it.
+    /// The id that `inject apply` has printed.
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     id: Option<String>,
-    /// All that stand, also those that a guard watches.
+    /// Revert all active faults, also those that a guard watches.
     #[arg(long)]
     all: bool,
 }
 
-/// Undo what was left behind: its controller and its guard were killed, or the machine was.
+/// Revert the faults of killed processes, or after a reboot: those that no guard watches.
 #[derive(Args)]
 pub struct Recover {}
 
 impl Undo {
     pub fn run(self, folder: &Path) -> Outcome {
-        let which = self.id.as_deref().map_or(Which::All, Which::Id);
-        report(&inject::undo(folder, which).map_err(explained)?)
+        let selection = self.id.as_deref().map_or(Selection::All, Selection::Id);
+        report(&undo::revert(folder, selection).map_err(explained)?)
     }
 }
 
 impl Recover {
     pub fn run(self, folder: &Path) -> Outcome {
-        report(&inject::undo(folder, Which::Orphans).map_err(explained)?)
+        report(&undo::revert(folder, Selection::Orphans).map_err(explained)?)
     }
 }
 
-fn report(findings: &[Finding]) -> Outcome {
-    if findings.is_empty() {
-        tell("nothing to undo");
+fn report(outcomes: &[RevertOutcome]) -> Outcome {
+    if outcomes.is_empty() {
+        tell("nothing to revert");
     }
-    for finding in findings {
-        let Finding { id, model, nodes, complaint } = finding;
-        let outcome = complaint.as_ref().map_or_else(|| "undone".into(), |why| format!("not undone: {why}"));
-        tell(format_args!("{id} {model} {}: {outcome}", nodes.join(", ")));
+    for RevertOutcome { id, fault, nodes, error } in outcomes {
+        let result = error.as_ref().map_or_else(|| "reverted".into(), |why| format!("not reverted: {why}"));
+        tell(format_args!("{id} {fault} {}: {result}", nodes.join(", ")));
     }
-    let is_well = findings.iter().all(|finding| finding.complaint.is_none());
+    let is_well = outcomes.iter().all(|outcome| outcome.error.is_none());
     Ok(if is_well { Done::Well } else { Done::WithErrors })
 }

@@ -1,33 +1,33 @@
-//! `laggard guard`: outlives whoever injects faults, and undoes them.
+//! `laggard guard`: outlives the process that injects faults, and reverts them.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context;
 use clap::Args;
-use laggard_lab::inject;
+use laggard_lab::{inject, undo};
 
 use crate::commands::lab::explained;
 use crate::failure::{Done, Outcome};
 
-/// Watch over faults from a process of its own, and undo them when their time is over or their controller is gone.
+/// Watch active faults, and revert them when their time is over or their controller is gone.
 ///
-/// Started by whoever injects faults, also on other machines, which it talks to by standard input and output.
+/// `laggard inject` and `laggard campaign` start it, also on other machines, and use its standard input and output.
 #[derive(Args)]
 pub struct Guard {
-    /// Where journals are.
+    /// The folder of undo journals.
     #[arg(long, default_value = inject::FOLDER)]
     folder: PathBuf,
-    /// The journal to watch over. Without one it keeps its own, and is told what to write there.
+    /// The journal to watch. Default: a new one, written through standard input.
     #[arg(long)]
     journal: Option<PathBuf>,
 }
 
 impl Guard {
     pub fn run(self) -> Outcome {
-        let _apart = inject::guard::stand_alone();
+        let _groups = undo::guard::detach();
         let (input, output) = (std::io::stdin(), std::io::stdout());
-        inject::guard::keep(&self.folder, self.journal.as_deref(), input, output).map_err(explained)?;
+        undo::guard::run(&self.folder, self.journal.as_deref(), input, output).map_err(explained)?;
         Ok(Done::Well)
     }
 }

@@ -1,4 +1,4 @@
-//! `laggard inject`: faults with an end, and the guard that sees to it.
+//! `laggard inject`: faults for a limited time.
 
 mod apply;
 mod ending;
@@ -16,24 +16,24 @@ pub use guard::Guard;
 
 use crate::failure::Outcome;
 
-/// Hurt nodes of a storage system for a time, and heal them again whatever happens.
+/// Inject faults for a limited time; they are always reverted, even if laggard is killed.
 ///
-/// What undoes a fault is on disk before the fault is applied. A guard undoes it when its time is over or this program
-/// is killed. Only nodes with a marker file are hurt: those of a lab have one. Needs root.
+/// The steps that revert a fault are on disk before it is applied. A guard reverts it when its time is over or laggard is
+/// killed. Only nodes with a marker file are changed; hosts of a lab have one. Needs root.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  laggard inject list                                     what can be done to which node, and what is missing
+  laggard inject list                                     the faults, and what each node lacks for them
   laggard inject apply dev-fail --node oss1 --for 60s     the disk of a lab's server fails
   laggard inject apply partition --node oss1 --node oss2 --param mode=split --for 2m
   laggard inject apply inconsist --node oss1 --for 5m --seed 42 --dry-run
-  laggard inject apply inconsist --node oss1 --for 5m --param how=meta      damage its own ext4 or XFS, and repair that
-  laggard inject apply bitflip --node oss1 --node oss2 --for 5m             bits rot, nowhere in all copies
+  laggard inject apply inconsist --node oss1 --for 5m --param how=meta      damage its own ext4 or XFS, then run fsck
+  laggard inject apply bitflip --node oss1 --node oss2 --for 5m             flip bits, never in all copies of a chunk
   laggard inject status
   laggard inject undo 3f2a9c01
-  laggard inject recover                                  undo what a killed program left behind")]
+  laggard inject recover                                  revert the faults of a killed laggard")]
 pub struct Inject {
-    /// Where it is written down what stands and how to undo it.
+    /// The folder of undo journals.
     #[arg(long, global = true, value_name = "FOLDER", default_value = inject::FOLDER)]
     undo_folder: PathBuf,
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! Which nodes there are, and which of them are meant.
+//! The options that select nodes.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use crate::commands::lab::{chosen, explained};
 
 #[derive(Args)]
 pub struct Nodes {
-    /// The lab whose hosts are the nodes. Default: the only one there is.
+    /// Use the hosts of this lab. Default: the only lab.
     #[arg(long, value_name = "NAME", conflicts_with = "nodes")]
     lab: Option<String>,
-    /// A file that lists the nodes: tables `[[node]]` with name, exec, brick and addresses (docs/inject.md).
+    /// Use the nodes of a file: tables `[[node]]` with name, exec, brick and addresses (docs/inject.md).
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
 }
@@ -27,12 +27,11 @@ struct File {
 }
 
 impl Nodes {
-    /// Whether neither a lab nor a file is named.
-    pub fn is_silent(&self) -> bool {
+    /// Neither a lab nor a file is named.
+    pub fn are_default(&self) -> bool {
         self.lab.is_none() && self.nodes.is_none()
     }
 
-    /// All nodes.
     pub fn all(&self) -> anyhow::Result<Vec<Node>> {
         let Some(path) = &self.nodes else {
             let lab = Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
@@ -43,18 +42,18 @@ impl Nodes {
         let mut names: Vec<&str> = file.node.iter().map(|node| node.name.as_str()).collect();
         names.sort_unstable();
         if let Some([twin, _]) = names.array_windows().find(|[one, other]| one == other) {
-            bail!("{}: two nodes are called {twin}", path.display());
+            bail!("{}: two nodes have the name {twin}", path.display());
         }
         Ok(file.node)
     }
 }
 
-/// The nodes of these names, in this order.
+/// The nodes with these names, in this order.
 pub fn named(all: &[Node], names: &[String]) -> anyhow::Result<Vec<Node>> {
     let find = |name: &String| {
         let found = all.iter().find(|node| node.name == *name).cloned();
         let known: Vec<&str> = all.iter().map(|node| node.name.as_str()).collect();
-        found.with_context(|| format!("no node is called {name:?}; there are {}", known.join(", ")))
+        found.with_context(|| format!("unknown node {name:?}: expected one of {}", known.join(", ")))
     };
     names.iter().map(find).collect()
 }

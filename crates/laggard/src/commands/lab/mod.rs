@@ -18,6 +18,7 @@ use laggard_lab::lab::{self, Step};
 use laggard_lab::machine::{LabError, needs};
 use laggard_lab::manifest;
 use laggard_lab::plan::file::LabFile;
+use laggard_lab::undo;
 
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
@@ -33,7 +34,7 @@ Examples:
   laggard lab up lab.toml                     build what a lab file describes (docs/lab.md)
   laggard lab status
   laggard lab exec oss3 -- gluster volume status
-  laggard lab fault disk-busy oss3            bring a server into trouble; --heal takes it away
+  laggard lab fault disk-busy oss3            apply a fault to a server; --revert reverts it
   laggard lab run --fault disk-busy --server oss3 -o data
   laggard lab suite -o suite --runs 3         all of the paper's faults under all of its workloads
   laggard lab down                            take it down; the machine is as before")]
@@ -75,16 +76,16 @@ enum Command {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         words: Vec<String>,
     },
-    /// Bring a server into trouble, or heal it.
+    /// Apply a fault to a server, or revert it.
     Fault {
         /// disk-hog, disk-busy, write-network-hog, read-network-hog, receive-pktloss, send-pktloss, slow-link, stalls,
-        /// lost-disk, cpu-hog or server-down.
+        /// lost-disk, cpu-hog, memory-pressure, server-down, or another fault of `laggard inject list`.
         fault: String,
         /// The server.
         server: String,
-        /// Take the trouble away.
+        /// Revert it.
         #[arg(long)]
-        heal: bool,
+        revert: bool,
         /// Which lab. Default: the only one there is.
         #[arg(long, value_name = "NAME")]
         lab: Option<String>,
@@ -123,7 +124,7 @@ impl Lab {
             Command::Down { name } => down(name),
             Command::Status { name, json } => status(name, json),
             Command::Exec { host, lab, words } => exec(&host, lab, &words),
-            Command::Fault { fault, server, heal, lab } => set_fault(&fault, &server, heal, lab),
+            Command::Fault { fault, server, revert, lab } => set_fault(&fault, &server, revert, lab),
             Command::Run(run) => run.run(),
             Command::Suite(suite) => suite.run(),
             Command::Overhead(overhead) => overhead.run(),
@@ -192,7 +193,8 @@ fn down(name: Option<String>) -> Outcome {
 }
 
 fn status(name: Option<String>, json: bool) -> Outcome {
-    let status = lab::Lab::open(&chosen(name)?).map_err(explained)?.status();
+    let lab = lab::Lab::open(&chosen(name)?).map_err(explained)?;
+    let status = lab.status(undo::faults_of(&lab).map_err(explained)?);
     if json {
         output::json(&status)?;
         return Ok(Done::Well);
@@ -200,7 +202,7 @@ fn status(name: Option<String>, json: bool) -> Outcome {
     let mut table =
         output::table(&["host", "address", "there", "device", "reads", "writes", "errors"], &[4, 5, 6]);
     for host in &status.hosts {
-        let number = |of: fn(&laggard_lab::disks::control::Account) -> u64| {
+        let number = |of: fn(&laggard_lab::disks::control::DiskStatus) -> u64| {
             host.disk.as_ref().map_or_else(String::new, |disk| of(disk).to_string())
         };
         table.add_row([
@@ -215,7 +217,7 @@ fn status(name: Option<String>, json: bool) -> Outcome {
     }
     output::print(&table)?;
     for (fault, server) in &status.faults {
-        tell(format_args!("{fault} at {server}: `laggard lab fault {fault} {server} --heal` takes it away"));
+        tell(format_args!("{fault} at {server}: `laggard lab fault {fault} {server} --revert` reverts it"));
     }
     let is_whole =
         status.is_kept && status.stage == manifest::Stage::Up && status.hosts.iter().all(|h| h.is_there);
@@ -228,10 +230,11 @@ fn status(name: Option<String>, json: bool) -> Outcome {
     }
 }
 
-fn set_fault(fault: &str, server: &str, heal: bool, lab: Option<String>) -> Outcome {
+fn set_fault(fault: &str, server: &str, revert: bool, lab: Option<String>) -> Outcome {
     let fault = Fault::named(fault).map_err(explained)?;
     let lab = lab::Lab::open(&chosen(lab)?).map_err(explained)?;
-    let outcome = if heal { fault.heal(&lab, server) } else { fault.apply(&lab, server) };
+    let change = if revert { undo::revert_in_lab } else { undo::apply_in_lab };
+    let outcome = change(&lab, &fault, server);
     outcome.map_err(explained)?;
     Ok(Done::Well)
 }

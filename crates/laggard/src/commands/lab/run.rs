@@ -59,7 +59,7 @@ impl Run {
             (_, Some(server)) => Some((named()?, server.clone())),
             (_, None) => {
                 let fault = named()?;
-                drawn(fault).map(|server| (fault, server))
+                drawn(&fault).map(|server| (fault, server))
             }
         };
         let (every, parts) = (self.timing.every, self.timing.parts());
