@@ -211,7 +211,9 @@ fn what_must_not_be_hurt_is_refused_and_named() {
     }
     bench.says("oss1", "touch /run/lab/brick/.laggard-target");
     assert!(
-        bench.refusal(&["full", "--node", "oss1", "--for", "21m"]).contains("longer than the longest time of a fault")
+        bench
+            .refusal(&["full", "--node", "oss1", "--for", "21m"])
+            .contains("longer than the longest time of a fault")
     );
     assert!(bench.refusal(&["full", "--node", "client1", "--for", "5s"]).contains("client1 has no brick"));
     assert!(errors(&bench.inject(&["apply", "full", "--node", "oss1"])).contains("--for"));

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::model::DiskModel;
 use super::fault::DiskFault;
+use super::model::DiskModel;
 use laggard_core::model::random::Random;
 
 /// What is asked of a disk.
@@ -144,8 +144,8 @@ impl Arm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disks::model::Flavour;
     use crate::disks::fault::Stalls;
+    use crate::disks::model::Flavour;
     use proptest::prelude::*;
 
     fn steady() -> DiskModel {

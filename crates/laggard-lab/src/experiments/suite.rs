@@ -63,9 +63,8 @@ impl Suite {
             let mut chance = Random::of(self.seed, &[run]);
             let mut of_run: Vec<(u64, Planned)> = vec![];
             for workload in &self.workloads {
-                let planned = |fault: &Option<Fault>| {
-                    (chance.bits(), self.planned(lab, workload, fault.as_ref(), run))
-                };
+                let planned =
+                    |fault: &Option<Fault>| (chance.bits(), self.planned(lab, workload, fault.as_ref(), run));
                 of_run.extend(self.faults.iter().map(planned));
             }
             of_run.sort_by_key(|(order, _)| *order);
@@ -76,7 +75,8 @@ impl Suite {
 
     fn planned(&self, lab: &LabFile, workload: &str, fault: Option<&Fault>, run: u64) -> Planned {
         let seed = self.seed.wrapping_add(run);
-        let with_server = |fault: &Fault| Some((fault.clone(), Experiment::drawn(lab, workload, fault, seed)?));
+        let with_server =
+            |fault: &Fault| Some((fault.clone(), Experiment::drawn(lab, workload, fault, seed)?));
         Planned {
             name: format!("{}-{workload}-{run}", fault.map_or("none", Fault::name)),
             experiment: Experiment {

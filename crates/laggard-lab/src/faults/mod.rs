@@ -13,8 +13,8 @@ mod registry;
 mod steps;
 
 pub(crate) use model::{Area, Need};
-pub(crate) use planned::check;
 pub use models::inconsist::How;
 pub use planned::PlannedFault;
+pub(crate) use planned::check;
 pub use registry::{FAULTS, Fault, FaultEntry};
 pub use steps::{Choice, LabStep, NodeSteps, Step};

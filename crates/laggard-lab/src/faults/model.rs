@@ -151,5 +151,6 @@ pub(super) fn lab_steps<F: FaultModel>(node: &Node) -> Result<NodeSteps, LabErro
 /// The lab of a node, which a fault needs.
 pub(super) fn lab_of<F: FaultModel>(node: &Node) -> Result<(Lab, &str), LabError> {
     let (fault, name) = (F::NAME, &node.name);
-    node.lab()?.ok_or_else(|| LabError::Input(format!("{fault} is for hosts of a lab, and {name} is not one")))
+    node.lab()?
+        .ok_or_else(|| LabError::Input(format!("{fault} is for hosts of a lab, and {name} is not one")))
 }

@@ -69,7 +69,8 @@ impl Parameters {
             None => (word.as_str(), 0),
         };
         let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-        bytes.ok_or_else(|| self.wrong(key, format!("{word:?} is not a size: write it like 4096, 64K or 16M")))
+        bytes
+            .ok_or_else(|| self.wrong(key, format!("{word:?} is not a size: write it like 4096, 64K or 16M")))
     }
 
     pub(super) fn list(&mut self, key: &str) -> Vec<String> {

@@ -60,9 +60,8 @@ pub(crate) fn check(targets: &[Node], ttl: Option<Duration>) -> Result<(), LabEr
     if targets.is_empty() {
         return Err(LabError::Input("no node is named: a fault needs at least one".into()));
     }
-    let is_repeated = |(place, node): &(usize, &Node)| {
-        targets.iter().skip(place + 1).any(|other| other.name == node.name)
-    };
+    let is_repeated =
+        |(place, node): &(usize, &Node)| targets.iter().skip(place + 1).any(|other| other.name == node.name);
     if let Some((_, node)) = targets.iter().enumerate().find(is_repeated) {
         return Err(LabError::Input(format!("{} is named twice", node.name)));
     }

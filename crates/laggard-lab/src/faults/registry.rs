@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{Aim, Area, FaultModel, LabFault, Mechanism};
 use super::models::{
-    bitflip, cpu_hog, daemons, dev_fail, disk_hog, full, inconsist, memory_pressure, network_hog, packet_loss,
-    partition, server_down, slow_dev, slow_link, virtual_disk,
+    bitflip, cpu_hog, daemons, dev_fail, disk_hog, full, inconsist, memory_pressure, network_hog,
+    packet_loss, partition, server_down, slow_dev, slow_link, virtual_disk,
 };
 use super::parameters::Parameters;
 use super::steps::{FaultName, NodeSteps};
@@ -178,9 +178,8 @@ mod tests {
         assert_eq!(parse("full", &[("leave", "64K")]), Ok(Fault::Full(full::Full { leave: 65536 })));
         assert_eq!(parse("dev-fail", &[("mechanism", "brick-kill")]), parse("kill", &[]));
         assert_eq!(parse("slow-net", &[]), parse("slow-link", &[]));
-        let slow = |factor, bytes_per_second| {
-            Ok(Fault::SlowDev(slow_dev::SlowDev { factor, bytes_per_second }))
-        };
+        let slow =
+            |factor, bytes_per_second| Ok(Fault::SlowDev(slow_dev::SlowDev { factor, bytes_per_second }));
         assert_eq!(parse("slow-dev", &[]), slow(Some(5.0), None));
         assert_eq!(parse("slow-dev", &[("write_bps", "1M")]), slow(None, Some(1 << 20)));
     }

@@ -30,7 +30,10 @@ pub struct NodeSteps {
 pub enum Choice {
     Mechanism(String),
     /// A file that is deleted under all of its names on the brick.
-    Delete { names: Vec<String>, bytes: u64 },
+    Delete {
+        names: Vec<String>,
+        bytes: u64,
+    },
     /// Bytes of a file that are overwritten.
     Overwrite {
         /// The file's first name.
@@ -54,7 +57,9 @@ pub enum Choice {
         bit: u32,
     },
     /// The addresses from which the node is cut off.
-    Cut { peers: Vec<IpAddr> },
+    Cut {
+        peers: Vec<IpAddr>,
+    },
     /// A link that goes down.
     Link(String),
     /// Daemons, by the names of their programs.
@@ -68,12 +73,18 @@ pub enum Step {
     /// A shell script, on the node.
     Shell(String),
     /// A script that copies a lot of data, with its own time limit.
-    Long { script: String, seconds: u64 },
+    Long {
+        script: String,
+        seconds: u64,
+    },
     /// An operation of the node's lab.
     Lab(LabStep),
     Several(Vec<Step>),
     /// Steps that run only where the script `holds` succeeds.
-    Where { holds: String, steps: Vec<Step> },
+    Where {
+        holds: String,
+        steps: Vec<Step>,
+    },
 }
 
 /// An operation of a lab on one of its hosts.

@@ -131,7 +131,8 @@ pub(super) fn check_link(node: &Node, choices: &[Choice]) -> Result<(), LabError
     for choice in choices {
         match choice {
             Choice::Cut { peers } => {
-                address_refusal(peers, &node.read("echo \"${SSH_CONNECTION:-}\"", LIMIT)?).map_err(refused)?;
+                address_refusal(peers, &node.read("echo \"${SSH_CONNECTION:-}\"", LIMIT)?)
+                    .map_err(refused)?;
             }
             Choice::Link(link) => {
                 let way = "ip -o route get \"${SSH_CONNECTION%% *}\"";
@@ -148,9 +149,7 @@ fn route_refusal(link: &str, printed: &str) -> Result<(), String> {
     let mut words = printed.split_whitespace().skip_while(|word| *word != "dev");
     match words.nth(1) {
         None => Err("the link to the controller is unknown".into()),
-        Some(own) if own == link => {
-            Err(format!("the link to the controller, {link}, would be cut"))
-        }
+        Some(own) if own == link => Err(format!("the link to the controller, {link}, would be cut")),
         Some(_) => Ok(()),
     }
 }
@@ -256,7 +255,9 @@ mod tests {
     #[test]
     fn the_network_of_the_controller_is_refused() {
         let facts = "net:[1]\n{\"nftables\":[]}\n[]\n";
-        assert!(network_refusal(&node(), "net:[1]", facts).unwrap_err().contains("namespace of the controller"));
+        assert!(
+            network_refusal(&node(), "net:[1]", facts).unwrap_err().contains("namespace of the controller")
+        );
     }
 
     #[test]
@@ -279,7 +280,11 @@ mod tests {
     fn the_link_to_the_controller_is_not_cut() {
         let peers = ["10.0.0.2".parse().unwrap()];
         assert_eq!(address_refusal(&peers, "10.0.0.9 4711 10.0.0.1 22\n"), Ok(()));
-        assert!(address_refusal(&peers, "10.0.0.2 4711 10.0.0.1 22\n").unwrap_err().contains("10.0.0.2, would be cut"));
+        assert!(
+            address_refusal(&peers, "10.0.0.2 4711 10.0.0.1 22\n")
+                .unwrap_err()
+                .contains("10.0.0.2, would be cut")
+        );
         assert!(address_refusal(&peers, "\n").unwrap_err().contains("is unknown"));
         let way = "10.0.0.9 via 10.0.1.1 dev eth0 src 10.0.1.2 uid 0 \\ cache\n";
         assert_eq!(route_refusal("eth1", way), Ok(()));

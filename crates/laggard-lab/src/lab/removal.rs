@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::role;
-use crate::machine::place::wait_for;
 use crate::machine::cgroup::MemoryCgroup;
+use crate::machine::place::wait_for;
 use crate::machine::{LabError, loops, processes};
 use crate::manifest::{self, Lock, Manifest};
 

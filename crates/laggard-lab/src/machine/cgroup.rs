@@ -206,7 +206,8 @@ impl MemoryCgroup {
     /// Removes the group; its members move to the group of `process`, or to the root.
     pub(crate) fn remove(&self, process: Option<u32>) -> Result<(), LabError> {
         let mut group = self.group.clone();
-        let text = process.and_then(|process| std::fs::read_to_string(format!("/proc/{process}/cgroup")).ok());
+        let text =
+            process.and_then(|process| std::fs::read_to_string(format!("/proc/{process}/cgroup")).ok());
         let controllers = if group.home.ends_with("memory") { "memory" } else { "" };
         if let Some(path) = text.as_deref().and_then(|text| path_of(text, controllers)) {
             group.home = below(&group.home, path);
@@ -217,7 +218,8 @@ impl MemoryCgroup {
     /// Removes the empty groups whose names begin with `prefix`.
     pub(crate) fn remove_all(prefix: &str) -> Result<(), LabError> {
         for (root, ..) in MEMORY {
-            for name in std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.file_name()) {
+            for name in std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.file_name())
+            {
                 let name = name.to_string_lossy();
                 if let Some(group) = MemoryCgroup::named(&name).filter(|_| name.starts_with(prefix)) {
                     group.remove(None)?;

@@ -44,7 +44,8 @@ impl Snapshot {
         let new = later.things.difference(&self.things).map(|thing| format!("+ {thing}"));
         // Control groups of other processes come and go, and a case removes only its own.
         let is_reported = |thing: &&String| !thing.starts_with("cgroup ");
-        let gone = self.things.difference(&later.things).filter(is_reported).map(|thing| format!("- {thing}"));
+        let gone =
+            self.things.difference(&later.things).filter(is_reported).map(|thing| format!("- {thing}"));
         new.chain(gone).collect()
     }
 }

@@ -287,8 +287,9 @@ mod tests {
         let (journal, _) = with_fault(folder.path(), 60);
         let mut fault = journal.active().unwrap().remove(0);
         fault.since += Duration::from_secs(3600);
-        let of =
-            |age| BTreeMap::from([(("a".to_owned(), fault.since), Instant::now() - Duration::from_secs(age))]);
+        let of = |age| {
+            BTreeMap::from([(("a".to_owned(), fault.since), Instant::now() - Duration::from_secs(age))])
+        };
         assert!(!is_over(&fault, &of(59)) && is_over(&fault, &of(61)));
     }
 

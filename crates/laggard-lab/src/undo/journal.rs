@@ -325,7 +325,8 @@ mod tests {
             let write = |event: &(dyn Fn(String) -> Event + Sync)| {
                 std::thread::scope(|scope| {
                     for name in &names {
-                        scope.spawn(move || Journal::of_lab(lab).unwrap().write(event(name.clone())).unwrap());
+                        scope
+                            .spawn(move || Journal::of_lab(lab).unwrap().write(event(name.clone())).unwrap());
                     }
                 });
             };
@@ -340,7 +341,8 @@ mod tests {
     fn a_fault_is_active_until_it_is_verified_and_the_last_intent_counts() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::create(folder.path()).unwrap();
-        let active = || journal.active().unwrap().into_iter().map(|fault| fault.planned.id).collect::<Vec<_>>();
+        let active =
+            || journal.active().unwrap().into_iter().map(|fault| fault.planned.id).collect::<Vec<_>>();
         assert!(active().is_empty());
         ["a", "b", "a"].iter().for_each(|id| journal.write(intent(id)).unwrap());
         assert_eq!(active(), ["b", "a"]);

@@ -9,10 +9,11 @@ pub mod guard;
 mod journal;
 mod operations;
 
-pub use journal::{ActiveFault, Journal, Phase};
 pub(crate) use guard::Guard;
 pub(crate) use journal::Event;
+pub use journal::{ActiveFault, Journal, Phase};
 pub(crate) use operations::{ATTEMPTS, apply, revert_some};
 pub use operations::{
-    RevertOutcome, Selection, active_faults, apply_in_lab, faults_of, revert, revert_all_in_lab, revert_in_lab,
+    RevertOutcome, Selection, active_faults, apply_in_lab, faults_of, revert, revert_all_in_lab,
+    revert_in_lab,
 };

@@ -56,7 +56,8 @@ pub fn revert(folder: &Path, selection: Selection) -> Result<Vec<RevertOutcome>,
         if selection == Selection::Orphans && is_guarded {
             continue;
         }
-        let is_selected = |fault: &ActiveFault| !matches!(selection, Selection::Id(id) if fault.planned.id != id);
+        let is_selected =
+            |fault: &ActiveFault| !matches!(selection, Selection::Id(id) if fault.planned.id != id);
         let before = journal.active().unwrap_or_default();
         match revert_some(&journal, &is_selected, ATTEMPTS) {
             Ok(some) => {
@@ -102,7 +103,9 @@ pub(crate) fn revert_some(
 ) -> Result<Vec<RevertOutcome>, LabError> {
     let _lock = journal.lock()?;
     let selected = journal.active()?.into_iter().rev().filter(is_selected);
-    Ok(selected.map(|fault| RevertOutcome::of(&fault, revert_fault(journal, &fault, attempts).err())).collect())
+    Ok(selected
+        .map(|fault| RevertOutcome::of(&fault, revert_fault(journal, &fault, attempts).err()))
+        .collect())
 }
 
 /// Records a fault, then applies it on every node, then verifies it. If anything fails, all of it is reverted.
@@ -378,7 +381,8 @@ mod tests {
         let mut fault = planned(id);
         fault.steps[0].apply = shell(&format!("touch {file}{and_then}"));
         fault.steps[0].verify_applied = shell(&format!("[ -e {file} ]"));
-        fault.steps[0].revert = shell(&format!("echo {id} >> {}; rm -f {file}", folder.join("order").display()));
+        fault.steps[0].revert =
+            shell(&format!("echo {id} >> {}; rm -f {file}", folder.join("order").display()));
         fault.steps[0].verify_reverted = shell(&format!("[ ! -e {file} ]"));
         fault
     }
@@ -398,7 +402,10 @@ mod tests {
         assert_eq!(std::fs::read_to_string(scratch.path().join("order")).unwrap(), "b\nc\na\n");
         assert!(Journal::all(folder.path()).is_empty());
         assert!(
-            revert(folder.path(), Selection::Id("b")).unwrap_err().to_string().contains("no fault \"b\" is active")
+            revert(folder.path(), Selection::Id("b"))
+                .unwrap_err()
+                .to_string()
+                .contains("no fault \"b\" is active")
         );
     }
 

@@ -179,7 +179,9 @@ pub fn slowness(bench: &Bench) {
     let rate = || bench.says("oss1", "tc qdisc show dev eth0");
     assert!(rate().contains("rate 40Mbit"), "{}", rate());
     assert!(
-        bench.refusal_beside(&["slow-dev", "--node", "oss1", "--for", "60s"]).contains("slow-link is active there")
+        bench
+            .refusal_beside(&["slow-dev", "--node", "oss1", "--for", "60s"])
+            .contains("slow-link is active there")
     );
     bench.undo(&id);
     assert!(rate().contains("rate 400Mbit"), "{}", rate());

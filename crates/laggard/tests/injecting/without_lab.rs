@@ -38,7 +38,11 @@ fn the_machine_itself_is_not_hurt() {
     for fault in ["full", "inconsist", "dev-fail"] {
         assert!(told(&[fault]).contains("refused: n1: / is on the root file system"), "{}", told(&[fault]));
     }
-    assert!(told(&["partition"]).contains("it is in the network namespace of the controller"), "{}", told(&["partition"]));
+    assert!(
+        told(&["partition"]).contains("it is in the network namespace of the controller"),
+        "{}",
+        told(&["partition"])
+    );
     assert!(told(&["disk-busy"]).contains("for hosts of a lab"));
 }
 

@@ -216,7 +216,8 @@ mod tests {
     use crate::testing::node;
 
     fn found(lengths: &[u64]) -> Vec<FoundFile> {
-        let of = |(number, bytes): (usize, &u64)| FoundFile { names: vec![format!("f{number}")], bytes: *bytes };
+        let of =
+            |(number, bytes): (usize, &u64)| FoundFile { names: vec![format!("f{number}")], bytes: *bytes };
         lengths.iter().enumerate().map(of).collect()
     }
 

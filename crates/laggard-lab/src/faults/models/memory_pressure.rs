@@ -47,6 +47,8 @@ impl LabFault for MemoryPressure {
 
 fn group(lab: &Lab, server: &str) -> Result<MemoryCgroup, LabError> {
     MemoryCgroup::named(&lab.manifest.disk_name(server)).ok_or_else(|| {
-        LabError::Input("this kernel has no memory control groups: mount them, or leave this fault out".into())
+        LabError::Input(
+            "this kernel has no memory control groups: mount them, or leave this fault out".into(),
+        )
     })
 }

@@ -5,14 +5,7 @@ use crate::faults::steps::{Choice, LabStep, NodeSteps, Step};
 use crate::machine::LabError;
 use crate::nodes::Node;
 
-lab_fault!(
-    ServerDown,
-    "server-down",
-    "the daemons of a server have ended",
-    [Lab],
-    ServerDown,
-    plan = plan
-);
+lab_fault!(ServerDown, "server-down", "the daemons of a server have ended", [Lab], ServerDown, plan = plan);
 
 fn plan(node: &Node) -> Result<NodeSteps, LabError> {
     let (lab, host) = lab_of::<ServerDown>(node)?;
@@ -27,4 +20,3 @@ fn plan(node: &Node) -> Result<NodeSteps, LabError> {
         clean_up: None,
     })
 }
-

@@ -59,7 +59,11 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 impl Apply {
     pub fn run(self, folder: &Path) -> Outcome {
         if self.lasting > self.max_hold {
-            bail!("{} is longer than the longest time of a fault, {} (--max-hold)", self.lasting, self.max_hold);
+            bail!(
+                "{} is longer than the longest time of a fault, {} (--max-hold)",
+                self.lasting,
+                self.max_hold
+            );
         }
         if !rustix::process::geteuid().is_root() {
             return Err(Lacking("injecting faults needs root: run it with sudo".into()).into());

@@ -47,7 +47,8 @@ impl Row {
 
 impl Status {
     pub fn run(self, folder: &Path) -> Outcome {
-        let rows: Vec<Row> = undo::active_faults(folder).map_err(explained)?.into_iter().map(Row::of).collect();
+        let rows: Vec<Row> =
+            undo::active_faults(folder).map_err(explained)?.into_iter().map(Row::of).collect();
         if self.json {
             output::json(&rows)?;
             return Ok(Done::Well);

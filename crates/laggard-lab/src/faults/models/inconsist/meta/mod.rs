@@ -52,14 +52,8 @@ pub(super) fn plan(model: &Inconsist, node: &Node, aim: &Aim) -> Result<NodeStep
         )));
     }
     let kept = node.keep.join(aim.id).display().to_string();
-    let scripts = Scripts {
-        node,
-        brick,
-        kept: &kept,
-        mounted: &mounted,
-        harms: &harms,
-        is_checked: model.local_fsck,
-    };
+    let scripts =
+        Scripts { node, brick, kept: &kept, mounted: &mounted, harms: &harms, is_checked: model.local_fsck };
     Ok(NodeSteps {
         node: node.clone(),
         choices: harms.iter().map(|(found, harm)| harm.choice(&found.name)).collect(),
@@ -83,7 +77,8 @@ clears \"$source\"";
 fn look(node: &Node, brick: &str) -> Result<MountedDisk, LabError> {
     let printed = node.read(&format!("brick={}{CLEARS}{LOOK}", quoted(brick)), Duration::from_secs(10))?;
     let wrong = |what: &str| LabError::Input(format!("{}: {brick} {what}", node.name));
-    let [source, kind, root, options, blocks, used, clears] = printed.split_whitespace().collect::<Vec<_>>()[..]
+    let [source, kind, root, options, blocks, used, clears] =
+        printed.split_whitespace().collect::<Vec<_>>()[..]
     else {
         return Err(wrong("is not a mount point"));
     };

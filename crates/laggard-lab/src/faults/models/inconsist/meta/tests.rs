@@ -23,13 +23,8 @@ fn neither_hidden_entries_nor_top_level_folders_are_damaged() {
 
 fn chosen(format: Format, seed: u64) -> Vec<(String, Harm)> {
     let found = parsed(PRINTED);
-    let model = Inconsist {
-        how: How::Meta,
-        delete_pct: 40,
-        corrupt_pct: 40,
-        corrupt_max_bytes: 0,
-        local_fsck: true,
-    };
+    let model =
+        Inconsist { how: How::Meta, delete_pct: 40, corrupt_pct: 40, corrupt_max_bytes: 0, local_fsck: true };
     let harms = choose(&found, &model, &mounted(format), Random::of(seed, &[]));
     harms.into_iter().map(|(found, harm)| (found.name.clone(), harm)).collect()
 }
