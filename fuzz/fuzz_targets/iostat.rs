@@ -2,10 +2,10 @@
 #![no_main]
 
 use laggard_sources::iostat;
-use laggard_sources::sink::Collected;
+use laggard_sources::sink::MemorySink;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = iostat::text::read(&mut &bytes[..], "oss1", &mut Collected::default());
-    let _ = iostat::json::read(&mut &bytes[..], "oss1", &mut Collected::default());
+    let _ = iostat::text::read(&mut &bytes[..], "oss1", &mut MemorySink::default());
+    let _ = iostat::json::read(&mut &bytes[..], "oss1", &mut MemorySink::default());
 });

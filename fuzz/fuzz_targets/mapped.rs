@@ -4,7 +4,7 @@
 #![no_main]
 
 use laggard_sources::mapped::{Mapping, csv};
-use laggard_sources::sink::Collected;
+use laggard_sources::sink::MemorySink;
 use libfuzzer_sys::fuzz_target;
 
 const GOOD: &str =
@@ -15,6 +15,6 @@ fuzz_target!(|bytes: &[u8]| {
     let (mapping, content) = bytes.split_at(cut);
     let written = std::str::from_utf8(mapping).ok().and_then(|text| Mapping::read(text).ok());
     for mapping in written.into_iter().chain(Mapping::read(GOOD)) {
-        let _ = csv::read(&mut &content[..], "a/b/c.csv", &mapping, &mut Collected::default());
+        let _ = csv::read(&mut &content[..], "a/b/c.csv", &mapping, &mut MemorySink::default());
     }
 });

@@ -1,12 +1,12 @@
 //! Any bytes as each of sadf's formats: an error at worst.
 #![no_main]
 
-use laggard_sources::sink::Collected;
+use laggard_sources::sink::MemorySink;
 use laggard_sources::sadf;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = sadf::json::read(&mut &bytes[..], &mut Collected::default());
-    let _ = sadf::csv::read(&mut &bytes[..], &mut Collected::default());
-    let _ = sadf::xml::read(&mut &bytes[..], &mut Collected::default());
+    let _ = sadf::json::read(&mut &bytes[..], &mut MemorySink::default());
+    let _ = sadf::csv::read(&mut &bytes[..], &mut MemorySink::default());
+    let _ = sadf::xml::read(&mut &bytes[..], &mut MemorySink::default());
 });

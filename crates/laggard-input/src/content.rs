@@ -56,7 +56,7 @@ fn each_in_file(path: &Path, progress: Option<Progress<'_>>, visit: Visit<'_>) -
     };
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     let read = Cell::new(0);
-    let counted = Counted { file, read: &read, progress };
+    let counted = CountingReader { file, read: &read, progress };
     let flow = each_in(Box::new(counted), &name, Some(path), MAX_LAYERS, visit);
     // A reader may stop before the end; the progress covers the whole file all the same.
     if let Some(progress) = progress {
@@ -65,13 +65,13 @@ fn each_in_file(path: &Path, progress: Option<Progress<'_>>, visit: Visit<'_>) -
     flow
 }
 
-struct Counted<'c> {
+struct CountingReader<'c> {
     file: File,
     read: &'c Cell<u64>,
     progress: Option<Progress<'c>>,
 }
 
-impl Read for Counted<'_> {
+impl Read for CountingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.read.set(self.read.get() + read as u64);
@@ -89,7 +89,7 @@ fn each_in(
     layers: usize,
     visit: Visit<'_>,
 ) -> ControlFlow<()> {
-    let (start, mut bytes) = peeked(bytes);
+    let (start, mut bytes) = peek(bytes);
     match Compression::detect(&start) {
         Some(compression) if layers > 0 => match compression.decoder(bytes) {
             Ok(bytes) => each_in(bytes, name, None, layers - 1, visit),
@@ -133,21 +133,21 @@ fn is_archive(start: &[u8]) -> bool {
 }
 
 /// The first bytes of a content, and a reader of all of it.
-fn peeked<'b>(mut rest: Box<dyn Read + 'b>) -> (Vec<u8>, BufReader<Peeked<'b>>) {
+fn peek<'b>(mut rest: Box<dyn Read + 'b>) -> (Vec<u8>, BufReader<PeekedReader<'b>>) {
     let mut start = Vec::new();
     let error = (&mut rest).take(START_BYTES).read_to_end(&mut start).err();
-    let peeked = Peeked { start: Cursor::new(start.clone()), error, rest };
+    let peeked = PeekedReader { start: Cursor::new(start.clone()), error, rest };
     (start, BufReader::with_capacity(64 * 1024, peeked))
 }
 
 /// A content whose start was read already, with the error that ended this.
-struct Peeked<'b> {
+struct PeekedReader<'b> {
     start: Cursor<Vec<u8>>,
     error: Option<io::Error>,
     rest: Box<dyn Read + 'b>,
 }
 
-impl Read for Peeked<'_> {
+impl Read for PeekedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.start.read(buffer)? {
             0 => match self.error.take() {

@@ -1,5 +1,5 @@
-//! What a sample costs: `live_cost SAMPLES CONNECTIONS [all]` opens so many connections over the loopback,
-//! samples the host every 100 ms, and prints the processor time and the memory it took.
+//! Measures the cost of a sample: `live_cost SAMPLES CONNECTIONS [all]` opens CONNECTIONS connections over the
+//! loopback, samples the host every 100 ms, and prints the processor time and memory used.
 #![allow(clippy::print_stdout)]
 
 use std::net::{TcpListener, TcpStream};

@@ -1,12 +1,13 @@
-//! Raw samples from anywhere.
+//! Raw samples from the live host and from files of other tools.
 //!
-//! In: a live host, or a file that some other tool wrote. Out: [`RawTable`](laggard_core::samples::RawTable)s.
-//! Always: what could be read is handed over before an error is returned, and bad input is an error, never a
-//! panic.
+//! In: a live host, or a file that another tool wrote. Out: [`RawTable`](laggard_core::samples::RawTable)s.
+//! Always: rows before an error are delivered before the error is returned; bad input is an error, never a panic.
 
-mod printed;
+#![warn(unreachable_pub)]
+
 mod row_buffer;
 pub mod sink;
+mod sysstat_text;
 
 pub mod discover;
 pub mod import;

@@ -1,4 +1,4 @@
-//! Rows on their way to a [`Sink`]: gathered by host and table, handed over when there are enough of them.
+//! Collects rows by host and table, and delivers them to a [`Sink`] in large pieces.
 
 use std::collections::HashMap;
 
@@ -9,34 +9,33 @@ use laggard_input::ReadError;
 
 use crate::sink::{Note, Origin, Sink};
 
-/// Gathers rows of any hosts and tables.
 pub(crate) struct RowBuffer<'s> {
     sink: &'s mut dyn Sink,
     most: usize,
-    tables: Vec<Gathered>,
+    tables: Vec<TableBuffer>,
     slots: HashMap<(String, &'static str), usize>,
     held: usize,
     handed_over: u64,
 }
 
-struct Gathered {
+struct TableBuffer {
     origin: Origin,
     rows: RawTable,
-    /// Where the row of a time and a component is: another activity may have more to say in it.
+    /// The row of each time and component: another activity may fill more of its columns.
     open: HashMap<(i64, u32), usize>,
 }
 
 impl<'s> RowBuffer<'s> {
-    /// Hands rows over, when asked to settle, as soon as there are `most` of them.
+    /// `settle` delivers rows when there are at least `most`.
     pub(crate) fn new(sink: &'s mut dyn Sink, most: usize) -> Self {
         RowBuffer { sink, most, tables: Vec::new(), slots: HashMap::new(), held: 0, handed_over: 0 }
     }
 
-    /// The place of a host's table. Good until rows are handed over.
+    /// The slot of a host's table. Valid until rows are delivered.
     pub(crate) fn slot(&mut self, origin: &Origin, schema: &'static Schema) -> usize {
         let tables = &mut self.tables;
         *self.slots.entry((origin.host.clone(), schema.name)).or_insert_with(|| {
-            tables.push(Gathered {
+            tables.push(TableBuffer {
                 origin: origin.clone(),
                 rows: RawTable::new(schema),
                 open: HashMap::new(),
@@ -45,20 +44,19 @@ impl<'s> RowBuffer<'s> {
         })
     }
 
-    /// The table at a place, to push one row to; tell by [`RowBuffer::pushed`].
+    /// For pushing one row, to be followed by [`RowBuffer::pushed`].
     pub(crate) fn table(&mut self, slot: usize) -> &mut RawTable {
         &mut self.tables[slot].rows
     }
 
-    /// Counts a row that was pushed.
     pub(crate) fn pushed(&mut self) {
         self.held += 1;
     }
 
-    /// Adds a row, or completes one of the same time and component that lacks just these values: tools print
-    /// the activities that share a table apart.
+    /// Adds a row, or completes one of the same time and component that lacks exactly these values: tools print the
+    /// activities of one table separately.
     pub(crate) fn numbers(&mut self, slot: usize, time: Timestamp, component: &str, values: &[f64]) {
-        let Gathered { rows, open, .. } = &mut self.tables[slot];
+        let TableBuffer { rows, open, .. } = &mut self.tables[slot];
         let number = rows.number(component);
         let key = (time.micros(), number);
         if open.get(&key).is_some_and(|&row| completed(rows, row, values)) {
@@ -69,7 +67,7 @@ impl<'s> RowBuffer<'s> {
         self.held += 1;
     }
 
-    /// Hands rows over if there are enough; says whether it did, and slots with it became void.
+    /// Delivers rows if there are enough. Returns true if it did; slots are then void.
     pub(crate) fn settle(&mut self) -> Result<bool, ReadError> {
         let enough = self.held >= self.most;
         if enough {
@@ -78,9 +76,9 @@ impl<'s> RowBuffer<'s> {
         Ok(enough)
     }
 
-    /// Hands the rows of one table over if there are enough; says whether it did. The slot stays good.
+    /// Delivers the rows of one table if there are enough. Returns true if it did. Slots stay valid.
     pub(crate) fn settle_table(&mut self, slot: usize, most: usize) -> Result<bool, ReadError> {
-        let Gathered { origin, rows, open } = &mut self.tables[slot];
+        let TableBuffer { origin, rows, open } = &mut self.tables[slot];
         if rows.len() < most {
             return Ok(false);
         }
@@ -91,29 +89,27 @@ impl<'s> RowBuffer<'s> {
         self.sink.rows(origin, rows).map(|()| true)
     }
 
-    /// Hands all rows over.
     pub(crate) fn hand_over(&mut self) -> Result<(), ReadError> {
         self.slots.clear();
         self.held = 0;
-        for Gathered { origin, rows, .. } in self.tables.drain(..).filter(|table| !table.rows.is_empty()) {
+        for TableBuffer { origin, rows, .. } in self.tables.drain(..).filter(|table| !table.rows.is_empty()) {
             self.handed_over += rows.len() as u64;
             self.sink.rows(&origin, rows)?;
         }
         Ok(())
     }
 
-    /// Passes a note on.
     pub(crate) fn note(&mut self, time: Option<Timestamp>, text: impl Into<String>) {
         self.sink.note(Note { time, text: text.into() });
     }
 
-    /// How many rows there were so far.
+    /// All rows so far.
     pub(crate) fn rows(&self) -> u64 {
         self.handed_over + self.held as u64
     }
 }
 
-/// Fills the gaps of a row, if all of `values` fall into gaps.
+/// Fills missing values of a row, if all of `values` are missing there.
 fn completed(table: &mut RawTable, row: usize, values: &[f64]) -> bool {
     let Columns::Numbers(columns) = &mut table.columns else { return false };
     let clash = |(column, value): (&Vec<f64>, &f64)| !value.is_nan() && !column[row].is_nan();
@@ -131,18 +127,18 @@ fn completed(table: &mut RawTable, row: usize, values: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sink::Collected;
+    use crate::sink::MemorySink;
 
-    fn gather(rows: &[(i64, &str, [f64; 2])]) -> Collected {
-        let mut collected = Collected::default();
-        let mut gathering = RowBuffer::new(&mut collected, 10);
+    fn gather(rows: &[(i64, &str, [f64; 2])]) -> MemorySink {
+        let mut collected = MemorySink::default();
+        let mut row_buffer = RowBuffer::new(&mut collected, 10);
         let origin = Origin { host: "oss1".into(), every: None, wraps_at_32_bits: false };
         for (second, component, values) in rows {
             let schema = Schema::named("net_rates").unwrap();
-            let slot = gathering.slot(&origin, schema);
-            gathering.numbers(slot, Timestamp::from_seconds(*second), component, values);
+            let slot = row_buffer.slot(&origin, schema);
+            row_buffer.numbers(slot, Timestamp::from_seconds(*second), component, values);
         }
-        gathering.hand_over().unwrap();
+        row_buffer.hand_over().unwrap();
         collected
     }
 

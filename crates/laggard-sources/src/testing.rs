@@ -1,30 +1,28 @@
-//! What tests of readers share.
+//! Shared by the tests of readers.
 
 use std::path::PathBuf;
 
 use laggard_core::model::time::Timestamp;
 
-use crate::sink::Collected;
+use crate::sink::MemorySink;
 
-/// A file of the corpus of real recordings; none, and a word about it, where that is not at hand.
+/// A file of the corpus of real recordings; prints a message if it does not exist.
 pub(crate) fn corpus(path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("LAGGARD_CORPUS").map(PathBuf::from);
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus");
     let file = root.unwrap_or_else(|| beside.into()).join(path);
     if !file.exists() {
-        println!("not tried: the corpus has no {path} (set LAGGARD_CORPUS)");
+        println!("skipped: the corpus has no {path} (set LAGGARD_CORPUS)");
         return None;
     }
     Some(file)
 }
 
-impl Collected {
-    /// How many rows a table has.
+impl MemorySink {
     pub(crate) fn count(&self, table: &str) -> usize {
         self.rows.iter().filter(|(_, rows)| rows.schema().name == table).map(|(_, rows)| rows.len()).sum()
     }
 
-    /// The components of a table.
     pub(crate) fn components(&self, table: &str) -> Vec<String> {
         let tables = self.rows.iter().filter(|(_, rows)| rows.schema().name == table);
         let mut names: Vec<String> =
@@ -34,7 +32,7 @@ impl Collected {
         names
     }
 
-    /// The values of a metric of a component, with their times.
+    /// With times.
     pub(crate) fn series(&self, component: &str, metric: &str) -> Vec<(String, f64)> {
         let mut series = Vec::new();
         for (_, rows) in &self.rows {
@@ -48,13 +46,11 @@ impl Collected {
         series
     }
 
-    /// The values of a metric of a component.
     pub(crate) fn values(&self, component: &str, metric: &str) -> Vec<f64> {
         self.series(component, metric).into_iter().map(|(_, value)| value).collect()
     }
 
-    /// What the notes say.
-    pub(crate) fn said(&self) -> Vec<&str> {
+    pub(crate) fn note_texts(&self) -> Vec<&str> {
         self.notes.iter().map(|note| note.text.as_str()).collect()
     }
 }

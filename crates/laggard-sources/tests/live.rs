@@ -1,4 +1,4 @@
-//! The sampler on trees of old, new and broken kernels, and on the host that runs the tests.
+//! The sampler on captured trees of old, new and broken kernels, and on the host that runs the tests.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
@@ -61,7 +61,7 @@ fn value(sampler: &Sampler, name: &str, component: &str, column: &str) -> Option
     Some(table.counts(table.schema().position(column)?)?[row])
 }
 
-/// Every row on a line, and every report behind it.
+/// Every row on a line, followed by every message.
 fn shown(sampler: &mut Sampler) -> String {
     let mut text = String::new();
     for table in sampler.tables() {
@@ -135,7 +135,7 @@ fn devices_come_go_and_start_again_from_zero() {
 }
 
 #[test]
-fn trouble_is_told_when_it_begins_changes_and_ends() {
+fn a_failure_is_reported_when_it_begins_changes_and_ends() {
     let folder = tempfile::tempdir().unwrap();
     let diskstats = folder.path().join("diskstats");
     let mut sampler = Sampler::new(options(folder.path().into())).unwrap();
@@ -160,7 +160,7 @@ fn trouble_is_told_when_it_begins_changes_and_ends() {
 }
 
 #[test]
-fn accounts_are_due_each_minute_and_when_something_went_wrong() {
+fn statistics_are_due_each_minute_and_after_a_failure() {
     let mut sampler = Sampler::new(options(tree("linux-6.18"))).unwrap();
     let clock = ClockAccount { ticks: 3, missed: 1, late_us: 20, clock_steps: 0 };
     assert!(sampler.accounts_due(at(1), clock));
@@ -192,14 +192,14 @@ fn the_host_that_runs_the_tests_is_sampled() {
     assert!(sampler.accounts().all(|account| account.failures == 0), "{:?}", sampler.take_reports());
 }
 
-/// A connection over the loopback: the end that sends, and the end that receives.
+/// A connection over the loopback: the sending end, and the receiving end.
 fn connected() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     (sender, listener.accept().unwrap().0)
 }
 
-/// The answer comes with the acknowledgement of all that was sent.
+/// The answer carries the acknowledgement of all that was sent.
 fn carry(sender: &mut TcpStream, receiver: &mut TcpStream, bytes: usize) {
     sender.write_all(&vec![7; bytes]).unwrap();
     receiver.read_exact(&mut vec![0; bytes]).unwrap();
@@ -216,7 +216,7 @@ fn bytes_over_a_real_connection_are_counted_by_socket_and_by_link() {
     let mut sampler = Sampler::new(options).unwrap();
     carry(&mut sender, &mut receiver, 5000);
     sampler.sample(host::now());
-    if sampler.accounts().any(|account| account.source == "sockets" && account.trouble.is_some()) {
+    if sampler.accounts().any(|account| account.source == "sockets" && account.failure.is_some()) {
         println!("skipped: this kernel has no sock_diag for TCP");
         return;
     }
@@ -236,7 +236,7 @@ fn bytes_over_a_real_connection_are_counted_by_socket_and_by_link() {
 
 #[test]
 fn another_network_namespace_shows_its_own_interfaces_and_connections() {
-    // The namespace lives as long as this child, which says when it is in it and ends with its input.
+    // The namespace exists as long as this child, which reports when it is in it and ends with its input.
     let child = Command::new("unshare")
         .args(["--net", "sh", "-c", "echo ready; exec cat"])
         .stdin(Stdio::piped())
@@ -270,7 +270,7 @@ fn another_network_namespace_shows_its_own_interfaces_and_connections() {
     child.wait().unwrap();
 }
 
-/// Lines that look like the kernel's, and others.
+/// Lines that resemble the kernel's, and others.
 fn content() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         "[0-9]{1,21}",

@@ -34,6 +34,7 @@ pub use reading::selection::{Selection, Wanted};
 pub use reading::{piece, selection};
 pub use recording::recorder::Recorder;
 pub use recording::recover::recover;
+pub use recording::writer_thread::{Batch, WriterThread, Written};
 pub use recording::{recorder, recover as recovery};
 pub use sealed::seal;
 pub use sealed::seal::Sealed;

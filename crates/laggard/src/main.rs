@@ -1,9 +1,8 @@
 //! laggard: which component holds this storage system back, why, and how do you know?
 //!
 //! One file per command under `commands`; this one owns the command line and the exit status.
-
 mod arguments;
-mod bell;
+mod atomic_file;
 mod choosing;
 mod commands;
 mod diagnosing;
@@ -12,14 +11,11 @@ mod examining;
 mod failure;
 mod limits;
 mod output;
-mod plot;
 mod progress;
-mod recording;
 mod scores;
-mod shown;
+mod stop_signal;
 mod timeframe;
 mod training;
-mod whole_file;
 
 use std::process::ExitCode;
 

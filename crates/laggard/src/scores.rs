@@ -16,11 +16,11 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use crate::whole_file::WholeFile;
+use crate::atomic_file::AtomicFile;
 
 /// Writes verdicts, as Parquet or CSV by the file's name.
 pub struct Scores {
-    place: WholeFile,
+    place: AtomicFile,
     form: Form,
 }
 
@@ -38,7 +38,7 @@ impl Scores {
         if !matches!(extension, Some("csv" | "parquet")) {
             bail!("{}: expected a name that ends in .parquet or .csv", path.display());
         }
-        let place = WholeFile::create(path)?;
+        let place = AtomicFile::create(path)?;
         let form = if extension == Some("csv") {
             let mut csv = BufWriter::new(place.handle()?);
             writeln!(csv, "{HEADING}")?;

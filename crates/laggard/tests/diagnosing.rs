@@ -429,6 +429,6 @@ fn a_dataset_of_which_nothing_can_be_read_is_not_called_empty() {
         std::fs::write(file, "from the future").unwrap();
     }
     let told = errors(&laggard(&["diagnose", text(folder.path())]));
-    assert!(told.contains("nothing of the dataset can be read: "), "{told}");
+    assert!(told.contains("no file of the dataset can be read: "), "{told}");
     assert!(told.contains("and 1 files more"), "{told}");
 }

@@ -30,7 +30,7 @@ fn saved_outputs_of_gluster_become_a_cluster_file() {
 }
 
 #[test]
-fn without_gluster_the_next_step_is_told() {
+fn without_gluster_the_next_step_is_shown() {
     let output = command(&["cluster", "discover"]).env("PATH", "/nonexistent").output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(errors(&output).contains("run this on a server of the volume"), "{}", errors(&output));

@@ -116,7 +116,7 @@ fn readers_see_what_a_recorder_has_flushed_while_it_goes_on() {
     assert!(prints(&["tables", dataset]).contains("live"));
     terminate(&recorder.0);
     assert!(recorder.0.wait().unwrap().success());
-    assert!(files(folder.path(), ".arrow").is_empty(), "a recorder that is told to stop seals its files");
+    assert!(files(folder.path(), ".arrow").is_empty(), "a recorder that is message to stop seals its files");
 }
 
 fn terminate(child: &Child) {
@@ -140,16 +140,16 @@ fn what_was_flushed_survives_kill_9_and_is_sealed_by_the_next_recorder() {
 }
 
 #[test]
-fn a_source_that_fails_is_told_and_the_others_go_on() {
+fn a_source_that_fails_is_reported_and_the_others_continue() {
     let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
     std::fs::write(tree.0.path().join("diskstats"), "   8 0 sda 1 2\n   8 16 sdb 1 0 8 3 1 0 16 5 0 4 8\n")
         .unwrap();
     let dataset = text(folder.path());
     let output = record(&tree, dataset, &["--for", "400ms"]);
     assert!(output.status.success(), "{}", errors(&output));
-    let told = errors(&output);
-    assert!(told.contains("diskstats:1: expected"), "{told}");
-    assert_eq!(told.matches("diskstats:1").count(), 1, "told once: {told}");
+    let message = errors(&output);
+    assert!(message.contains("diskstats:1: expected"), "{message}");
+    assert_eq!(message.matches("diskstats:1").count(), 1, "message once: {message}");
     let components = prints(&["tables", dataset, "--components"]);
     assert!(components.contains("oss1:sdb") && components.contains("oss1/eth0"), "{components}");
 }
@@ -241,7 +241,7 @@ impl Drop for Namespace {
 }
 
 #[test]
-fn old_sealed_files_go_when_only_so_many_bytes_are_kept() {
+fn old_sealed_files_are_removed_beyond_keep_bytes() {
     let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
     let dataset = text(folder.path());
     assert!(record(&tree, dataset, &["--for", "300ms"]).status.success());
@@ -262,13 +262,13 @@ fn wrong_arguments_are_refused_with_the_next_step() {
     };
     assert_eq!(refused(&["--every", "10ms"], "expected one from 100ms to 1h"), Some(2));
     assert_eq!(refused(&["--every", "soon"], "is not a length of time"), Some(2));
-    assert_eq!(refused(&["--procfs", "/nonexistent"], "is no folder"), Some(2));
+    assert_eq!(refused(&["--procfs", "/nonexistent"], "not a folder"), Some(2));
     assert_eq!(refused(&["--devices", "sd["], "--devices"), Some(2));
     assert_eq!(refused(&["--netns", "no-such-namespace"], "no-such-namespace"), Some(3));
 }
 
 #[test]
-fn progress_is_no_part_of_the_output() {
+fn progress_is_not_part_of_the_output() {
     let (tree, folder) = (ProcTree::new(1), tempfile::tempdir().unwrap());
     let mut child = command(&[
         "record",
@@ -306,7 +306,7 @@ fn a_slow_recording_is_on_disk_after_every_sample() {
 }
 
 #[test]
-fn a_recording_of_nothing_is_no_success() {
+fn a_recording_of_nothing_fails() {
     let (empty, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let arguments = ["record", "-o", text(folder.path()), "--procfs", text(empty.path()), "--host", "x"];
     let output = laggard(&[&arguments[..], &["--every", "100ms", "--for", "300ms"]].concat());

@@ -83,7 +83,7 @@ fn small_dataset() -> tempfile::TempDir {
 }
 
 #[test]
-fn every_format_says_the_same() {
+fn every_format_shows_the_same_values() {
     let folder = small_dataset();
     let dataset = text(&folder.path().join("data")).to_owned();
     insta::assert_snapshot!("table", prints(&["show", &dataset, "await", "tps", "--component", "*:sd[ab]"]));
@@ -128,7 +128,7 @@ fn without_sizes(tables: &str) -> String {
 }
 
 #[test]
-fn what_cannot_be_shown_is_told_with_the_right_status() {
+fn errors_of_show_have_the_right_exit_status() {
     let folder = small_dataset();
     let dataset = text(&folder.path().join("data")).to_owned();
     let refused = |arguments: &[&str], words: &str| {
@@ -140,13 +140,13 @@ fn what_cannot_be_shown_is_told_with_the_right_status() {
     assert_eq!(refused(&["show", &dataset, "speed"], "not a metric; there are tps, rd_sec"), Some(2));
     assert_eq!(refused(&["show", &dataset, "cwnd"], "no component has cwnd"), Some(4));
     let nobody = ["show", &dataset, "await", "--component", "nobody"];
-    assert_eq!(refused(&nobody, "no such component has await"), Some(4));
+    assert_eq!(refused(&nobody, "no matching component has await"), Some(4));
     let outside = "it was recorded from 2027-01-15T08:00:00Z to 2027-01-15T08:00:04Z";
     assert_eq!(refused(&["show", &dataset, "await", "--from", "2031-01-01"], outside), Some(4));
     assert_eq!(refused(&["show", &dataset, "await", "--every", "1h"], outside), Some(4));
     let backwards = ["show", &dataset, "await", "--from", "-1h", "--to", "-2h"];
     assert_eq!(refused(&backwards, "is after --to"), Some(2));
-    assert_eq!(refused(&["show", &dataset, "f_await"], "do not have what f_await is derived from"), Some(4));
+    assert_eq!(refused(&["show", &dataset, "f_await"], "lack the counters for f_await"), Some(4));
     assert_eq!(refused(&["show", &dataset, "await", "--every", "0s"], "longer than no time"), Some(2));
     assert_eq!(refused(&["show", &dataset, "await", "--from", "yesterday"], "is not a time"), Some(2));
     let empty = tempfile::tempdir().unwrap();
@@ -161,7 +161,7 @@ fn what_cannot_be_shown_is_told_with_the_right_status() {
 }
 
 #[test]
-fn a_broken_file_in_a_dataset_is_told_and_the_others_are_shown() {
+fn a_broken_file_in_a_dataset_is_reported_and_the_others_are_shown() {
     let folder = small_dataset();
     let data = folder.path().join("data");
     std::fs::write(data.join("oss2-20270115T080000Z.disk.parquet"), "not parquet at all").unwrap();
@@ -176,7 +176,7 @@ fn a_broken_file_in_a_dataset_is_told_and_the_others_are_shown() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let folder = small_dataset();
     let dataset = text(&folder.path().join("data")).to_owned();
     for format in ["csv", "json", "table", "plot"] {

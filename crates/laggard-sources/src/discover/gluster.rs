@@ -1,5 +1,5 @@
-//! GlusterFS: `gluster volume info --xml` tells volumes, servers and bricks, and
-//! `gluster volume status all detail --xml` the device under each brick.
+//! GlusterFS: volumes, servers and bricks from `gluster volume info --xml`, and the device of each brick from `gluster
+//! volume status all detail --xml`.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,21 @@ use laggard_core::model::cluster::{ClusterFile, Pattern, Rule};
 use laggard_core::model::component::{Kind, attachment};
 use serde::Deserialize;
 
-/// Why no cluster file could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoverError {
-    /// Not the XML that it should be.
     #[error("expected the output of `{command}`: {problem}")]
-    Xml {
-        /// What prints the right XML.
-        command: &'static str,
-        /// What is wrong.
-        problem: quick_xml::DeError,
-    },
-    /// gluster itself reports an error.
-    #[error("gluster said: {0}")]
+    Xml { command: &'static str, problem: quick_xml::DeError },
+    #[error("gluster reported: {0}")]
     Gluster(String),
-    /// There is nothing to describe.
-    #[error("gluster knows no volume: create one first, or run this where its glusterd runs")]
+    #[error("gluster has no volume: create one first, or run this on a host with its glusterd")]
     NoVolume,
 }
 
-/// The command whose output [`cluster`] needs.
 pub const INFO_COMMAND: &str = "gluster volume info --xml";
-/// The command whose output tells the devices.
+/// Its output has the devices.
 pub const STATUS_COMMAND: &str = "gluster volume status all detail --xml";
 
-/// Makes a cluster file from both outputs; without the second one, bricks have no devices.
+/// Without `status`, bricks have no devices.
 pub fn cluster(info: &str, status: Option<&str>) -> Result<ClusterFile, DiscoverError> {
     let info: Output = parse(info, INFO_COMMAND)?;
     let devices =
@@ -55,7 +45,7 @@ fn parse(text: &str, command: &'static str) -> Result<Output, DiscoverError> {
     }
 }
 
-/// One rule for each host that has a brick, with the volumes it serves.
+/// One rule per host with a brick, with the volumes it serves.
 fn servers(volumes: &[Volume]) -> Vec<Rule> {
     let mut served: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for volume in volumes {
@@ -70,7 +60,7 @@ fn servers(volumes: &[Volume]) -> Vec<Rule> {
     served.into_iter().filter_map(rule).collect()
 }
 
-/// One rule for each brick whose device is known. Bricks of one replica or disperse set share a `subvolume`.
+/// One rule per brick with a known device. Bricks of one replica or disperse set share a `subvolume`.
 fn attachments(volumes: &[Volume], devices: &BTreeMap<(String, String), String>) -> Vec<Rule> {
     let mut rules = Vec::new();
     for volume in volumes {
@@ -86,14 +76,14 @@ fn attachments(volumes: &[Volume], devices: &BTreeMap<(String, String), String>)
     rules
 }
 
-/// Nothing for a name that cannot be a pattern.
+/// None if the name cannot be written as a pattern.
 fn rule<const N: usize>(name: &str, kind: Kind, attributes: [(&str, String); N]) -> Option<Rule> {
     let attributes = attributes.into_iter().map(|(a, value)| (a.to_owned(), value.into())).collect();
     Some(Rule { pattern: Pattern::new(name).ok()?, name: None, kind: Some(kind), attributes })
 }
 
-/// Which device each brick (host, path) lies on. Only plain device nodes: the number behind a mapped name
-/// is known to its own host alone.
+/// The device of each brick (host, path). Only plain device nodes: the number behind a mapped name is known only on its
+/// own host.
 fn devices(status: Output) -> BTreeMap<(String, String), String> {
     let nodes = status.status.into_iter().flat_map(|s| s.volumes.volume).flat_map(|v| v.node);
     let device = |node: Node| {
@@ -104,7 +94,7 @@ fn devices(status: Output) -> BTreeMap<(String, String), String> {
 }
 
 impl Volume {
-    /// How many bricks hold the same data together.
+    /// The number of bricks that hold the same data.
     fn set_size(&self) -> usize {
         self.disperse_count.max(self.replica_count).max(1)
     }
@@ -225,12 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_from_gluster_is_refused_with_the_right_command() {
+    fn other_input_is_refused_with_the_right_command() {
         let problem = cluster("no xml at all", None).unwrap_err().to_string();
         assert!(problem.starts_with("expected the output of `gluster volume info --xml`"), "{problem}");
         let none = "<cliOutput><opErrno>0</opErrno><volInfo><volumes><count>0</count></volumes></volInfo></cliOutput>";
         assert!(matches!(cluster(none, None), Err(DiscoverError::NoVolume)));
         let failed = "<cliOutput><opErrno>30800</opErrno><opErrstr>Connection failed</opErrstr></cliOutput>";
-        assert_eq!(cluster(failed, None).unwrap_err().to_string(), "gluster said: Connection failed");
+        assert_eq!(cluster(failed, None).unwrap_err().to_string(), "gluster reported: Connection failed");
     }
 }

@@ -1,5 +1,5 @@
-//! Cluster files from what file systems say about themselves.
+//! Cluster files from the configuration of file systems.
 //! In: the output of a file system's own tool. Out: [`ClusterFile`](laggard_core::model::cluster::ClusterFile).
-//! Always: only what the tool said; whatever it did not say is left to the defaults.
+//! Always: contains only what the tool printed; everything else keeps its default.
 
 pub mod gluster;

@@ -1,12 +1,12 @@
-//! A sink between a reader and the caller's: counts, and gives the host the name that the caller wants.
+//! A sink in front of the caller's, which counts rows and renames the host.
 
 use laggard_core::samples::RawTable;
 use laggard_input::ReadError;
 
 use crate::sink::{Note, Origin, Sink};
 
-/// Of a file that has much to say, the first notes say most.
-const MOST_NOTES: usize = 100;
+/// The first notes of a file are the most informative.
+const MAX_NOTES: usize = 100;
 
 pub(super) struct Relay<'r> {
     pub(super) sink: &'r mut dyn Sink,
@@ -28,14 +28,13 @@ impl Sink for Relay<'_> {
     }
 
     fn note(&mut self, note: Note) {
-        if self.notes.len() < MOST_NOTES {
+        if self.notes.len() < MAX_NOTES {
             self.notes.push(note.clone());
         }
         self.sink.note(note);
     }
 }
 
-/// The same rows, of a host by another name.
 fn renamed(mut rows: RawTable, from: &str, to: &str) -> RawTable {
     let mut renamed = RawTable::new(rows.schema());
     let name = |name: &str| match name.strip_prefix(from) {

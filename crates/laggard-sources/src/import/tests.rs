@@ -1,4 +1,4 @@
-//! Files, folders, archives: what is opened, and as what.
+//! Files, folders, archives, and the formats they are read as.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::format::FORMATS;
 use super::{FileOutcome, Format, Options, import};
 use crate::mapped::{self, Mapping};
-use crate::sink::{Collected, Origin, Sink};
+use crate::sink::{MemorySink, Origin, Sink};
 use crate::testing::corpus;
 use laggard_core::samples::RawTable;
 use laggard_input::{ReadError, files, for_each_content, total_bytes};
@@ -22,8 +22,8 @@ const IOSTAT: &[u8] = include_bytes!("../../tests/fixtures/printed/iostat-xt.txt
 const IOSTAT_HUMAN: &[u8] = include_bytes!("../../tests/fixtures/printed/iostat-dxh.txt");
 const IOSTAT_JSON: &[u8] = include_bytes!("../../tests/fixtures/printed/iostat-xt.json");
 
-fn run(path: &Path, options: &Options<'_>) -> (Collected, Vec<FileOutcome>) {
-    let (mut collected, mut outcomes) = (Collected::default(), Vec::new());
+fn run(path: &Path, options: &Options<'_>) -> (MemorySink, Vec<FileOutcome>) {
+    let (mut collected, mut outcomes) = (MemorySink::default(), Vec::new());
     import(path, options, &mut collected, &mut |outcome| outcomes.push(outcome));
     (collected, outcomes)
 }
@@ -86,7 +86,7 @@ fn format_names_read_back() {
 }
 
 #[test]
-fn every_compression_is_undone_twice_and_in_pieces() {
+fn every_compression_is_decoded_also_nested_and_concatenated() {
     let folder = tempfile::tempdir().unwrap();
     let (half, rest) = IOSTAT.split_at(700);
     let packed = [
@@ -114,7 +114,7 @@ fn every_compression_is_undone_twice_and_in_pieces() {
 }
 
 #[test]
-fn archives_and_folders_are_walked_and_a_bad_file_stops_nothing() {
+fn archives_and_folders_are_read_and_a_bad_file_stops_nothing() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("b")).unwrap();
     let members: [(&str, &[u8]); 4] = [
@@ -128,7 +128,7 @@ fn archives_and_folders_are_walked_and_a_bad_file_stops_nothing() {
     fs::write(folder.path().join("empty"), b"").unwrap();
     fs::write(folder.path().join(".hidden"), b"?").unwrap();
     let (_, outcomes) = run(folder.path(), &Options::default());
-    let told: Vec<_> = outcomes
+    let message: Vec<_> = outcomes
         .iter()
         .map(|o| (o.name.strip_prefix(folder.path().to_str().unwrap()).unwrap(), o.rows, o.result.is_ok()))
         .collect();
@@ -139,7 +139,7 @@ fn archives_and_folders_are_walked_and_a_bad_file_stops_nothing() {
         ("/b/all.tar.zst/y.txt.gz", 2, true),
         ("/empty", 0, false),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(message, expected);
     let messages: Vec<String> =
         outcomes.iter().filter_map(|o| Some(o.result.as_ref().err()?.to_string())).collect();
     assert!(messages[0].ends_with("found text that begins \"hello\""), "{messages:?}");
@@ -150,7 +150,7 @@ fn archives_and_folders_are_walked_and_a_bad_file_stops_nothing() {
 }
 
 #[test]
-fn a_cut_archive_gives_what_stands_before_the_cut() {
+fn a_truncated_archive_gives_the_files_before_the_cut() {
     let folder = tempfile::tempdir().unwrap();
     let whole = gzip(&tar(&[("a.json", SADF_JSON), ("b.json", SADF_JSON)]));
     for cut in [20, whole.len() / 2, whole.len() * 3 / 4] {
@@ -202,7 +202,6 @@ fn csv_needs_a_mapping_and_parquet_too() {
     assert!(outcomes[0].result.as_ref().unwrap_err().to_string().contains("a mapping for CSV (--map)"));
 }
 
-/// A sink that is full.
 struct Full;
 
 impl Sink for Full {
@@ -214,7 +213,7 @@ impl Sink for Full {
 }
 
 #[test]
-fn a_full_sink_stops_at_once() {
+fn a_full_sink_stops_immediately() {
     let folder = tempfile::tempdir().unwrap();
     for (name, content) in
         [("a", SADF_CSV), ("b", SADF_JSON), ("c", SADF_XML), ("d", IOSTAT), ("e", IOSTAT_JSON)]
@@ -262,7 +261,7 @@ fn perseus_is_read_by_its_mapping() {
         files += 1;
         // One day of each host is enough to see all drives.
         if hosts.insert(name.rsplit('/').nth(1).map(str::to_owned)) {
-            let mut collected = Collected::default();
+            let mut collected = MemorySink::default();
             mapped::csv::read(content.unwrap().bytes, name, &mapping, &mut collected).unwrap();
             names.extend(collected.components("disk_rates"));
         }

@@ -8,18 +8,18 @@ use serde::de::IgnoredAny;
 use laggard_input::{Place, ReadError};
 
 use super::report::Reports;
-use crate::printed::column::{Row, Target};
-use crate::printed::document::{self, Fields, Statistics};
 use crate::sink::Sink;
+use crate::sysstat_text::column::{Row, Target};
+use crate::sysstat_text::document::{self, Fields, Statistics};
 
 const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt -o JSON)";
 
-/// Whether a text begins like such a document: as one of sysstat's, but not of a file of sadc's.
+/// True for a document of sysstat that was not written by sadf.
 pub fn recognises(start: &[u8]) -> bool {
     document::recognises(start) && !document::has_file_date(start)
 }
 
-/// Reads a document, one report at a time; `host` is for output that does not name its own.
+/// `host` is used for output without a host name.
 pub fn read(input: &mut dyn BufRead, host: &str, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut run = Run { reports: Reports::new(sink, host), host: None, date: None, is_begun: false };
     let read = document::read(input, &mut run);
@@ -27,7 +27,7 @@ pub fn read(input: &mut dyn BufRead, host: &str, sink: &mut dyn Sink) -> Result<
     run.reports.remark();
     match ended {
         Err(error) => Err(error),
-        Ok(()) if read.is_ok() && run.reports.gathering.rows() == 0 => {
+        Ok(()) if read.is_ok() && run.reports.row_buffer.rows() == 0 => {
             Err(ReadError::content(Place::Whole, EXPECTED, "none"))
         }
         Ok(()) => read,
@@ -41,7 +41,6 @@ struct Run<'s> {
     is_begun: bool,
 }
 
-/// One report.
 #[derive(Deserialize)]
 struct Report {
     timestamp: Option<String>,
@@ -84,7 +83,7 @@ impl Statistics for Run<'_> {
 impl Run<'_> {
     fn device(&mut self, fields: &Fields) {
         let Some(device) = fields.text("disk_device") else { return };
-        // Sums over groups of devices (-g) are set off by a space.
+        // Totals of device groups (-g) are indented by a space.
         if device.starts_with(' ') {
             return self.reports.group();
         }

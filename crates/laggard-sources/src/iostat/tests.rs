@@ -1,9 +1,9 @@
-//! iostat's output in its generations, whole and broken.
+//! Output of all versions of iostat, intact and damaged.
 
 use laggard_input::ReadError;
 
 use super::{json, text};
-use crate::sink::{Collected, Sink};
+use crate::sink::{MemorySink, Sink};
 use crate::testing::corpus;
 
 const TIMED: &str = include_str!("../../tests/fixtures/printed/iostat-xt.txt");
@@ -15,13 +15,13 @@ type Read = fn(&mut dyn std::io::BufRead, &str, &mut dyn Sink) -> Result<(), Rea
 const ALL: [(&str, Read); 4] =
     [(TIMED, text::read), (TIMELESS, text::read), (HUMAN, text::read), (JSON, json::read)];
 
-fn collect(read: Read, text: impl AsRef<[u8]>) -> (Collected, Result<(), ReadError>) {
-    let mut collected = Collected::default();
+fn collect(read: Read, text: impl AsRef<[u8]>) -> (MemorySink, Result<(), ReadError>) {
+    let mut collected = MemorySink::default();
     let result = read(&mut text.as_ref(), "nobody", &mut collected);
     (collected, result)
 }
 
-fn good(read: Read, text: &str) -> Collected {
+fn good(read: Read, text: &str) -> MemorySink {
     let (collected, result) = collect(read, text);
     result.unwrap();
     collected
@@ -42,24 +42,24 @@ fn timed_reports_give_all_that_is_printed() {
     assert_eq!(first("avgrq-sz"), (6152.0 + 5120.0 + 5156.0) * 2.0 / 479.0);
     assert_eq!((first("avgqu-sz"), first("%util")), (0.03, 0.8));
     assert!(first("svctm").is_nan());
-    assert!(collected.said()[0].contains("since boot and was left out"));
-    assert!(collected.said()[1].contains("read as UTC"));
+    assert!(collected.note_texts()[0].contains("since boot and was left out"));
+    assert!(collected.note_texts()[1].contains("read as UTC"));
 }
 
 #[test]
-fn json_says_the_same_as_text() {
+fn json_gives_the_same_rows_as_text() {
     let collected = good(json::read, JSON);
     let times: Vec<String> = collected.series("oss1:vda", "tps").into_iter().map(|(time, _)| time).collect();
     assert_eq!(times, ["2026-11-15T22:29:01Z", "2026-11-15T22:29:02Z"]);
     assert!(collected.values("oss1:vda", "%util").iter().all(|util| *util > 0.0));
-    assert_eq!(collected.said(), ["the first report is an average since boot and was left out"]);
+    assert_eq!(collected.note_texts(), ["the first report is an average since boot and was skipped"]);
 }
 
 #[test]
 fn reports_without_times_are_a_second_apart() {
     let collected = good(text::read, TIMELESS);
     assert_eq!(collected.series("oss1:vda", "r_tps"), [("2026-11-15T00:00:01Z".into(), 419.0)]);
-    assert!(collected.said()[1].contains("no times"));
+    assert!(collected.note_texts()[1].contains("no times"));
 }
 
 #[test]
@@ -71,11 +71,11 @@ fn human_readable_reports_are_put_together() {
 }
 
 #[test]
-fn a_single_report_is_kept_with_a_remark() {
+fn a_single_report_is_kept_with_a_note() {
     let first = &TIMED[..TIMED.find("11/15/26 22:28:59").unwrap()];
     let collected = good(text::read, first);
     assert_eq!(collected.values("oss1:vda", "r_tps"), [40.86]);
-    assert!(collected.said()[0].contains("may be an average since boot"));
+    assert!(collected.note_texts()[0].contains("may be an average since boot"));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn long_names_may_have_a_line_of_their_own_and_groups_are_left_out() {
     let collected = good(text::read, text);
     assert_eq!(collected.components("disk_rates"), ["oss1:mapper_with_a_long_name", "oss1:sda"]);
     assert_eq!(collected.values("oss1:mapper_with_a_long_name", "wr_sec"), [3.0]);
-    assert!(collected.said().iter().any(|note| note.contains("groups")));
+    assert!(collected.note_texts().iter().any(|note| note.contains("groups")));
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn bad_lines_are_counted_and_the_rest_is_read() {
     assert_eq!(collected.count("disk_rates"), 1);
     assert!(
         collected
-            .said()
+            .note_texts()
             .iter()
-            .any(|note| note.starts_with("unreadable lines left out: 1, the first is line 16"))
+            .any(|note| note.starts_with("unreadable lines skipped: 1, the first is line 16"))
     );
 }
 
@@ -147,7 +147,8 @@ fn output_without_devices_or_dates_is_an_error() {
 #[test]
 fn cuts_and_broken_bytes_never_panic() {
     for (text, read) in ALL {
-        let times = |c: Collected| c.series("oss1:vda", "%util").into_iter().map(|s| s.0).collect::<Vec<_>>();
+        let times =
+            |c: MemorySink| c.series("oss1:vda", "%util").into_iter().map(|s| s.0).collect::<Vec<_>>();
         for cut in 0..text.len() {
             let (collected, _) = collect(read, &text[..cut]);
             assert!(times(collected).len() <= 2);
@@ -165,7 +166,7 @@ fn a_cut_document_gives_all_complete_reports() {
     assert!(matches!(result, Err(ReadError::Truncated { .. })));
 }
 
-fn read_corpus(read: Read, path: &str) -> Option<Collected> {
+fn read_corpus(read: Read, path: &str) -> Option<MemorySink> {
     let bytes = std::fs::read(corpus(path)?).unwrap();
     let (collected, result) = collect(read, bytes);
     result.unwrap();

@@ -1,4 +1,4 @@
-//! iostat's text.
+//! iostat's text output.
 
 use std::io::BufRead;
 
@@ -6,14 +6,14 @@ use laggard_core::model::schema::Schema;
 use laggard_input::{Lines, ReadError};
 
 use super::report::Reports;
-use crate::printed::bad_lines::BadLines;
-use crate::printed::column::{Row, Target};
-use crate::printed::date;
 use crate::sink::Sink;
+use crate::sysstat_text::bad_lines::BadLines;
+use crate::sysstat_text::column::{Row, Target};
+use crate::sysstat_text::date;
 
 const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt)";
 
-/// Whether a text begins like such a file: with a heading of devices.
+/// True if the text has a heading of devices.
 pub fn recognises(start: &[u8]) -> bool {
     let schema = Schema::named("disk_rates").expect("disks have rates");
     let is_heading =
@@ -21,41 +21,38 @@ pub fn recognises(start: &[u8]) -> bool {
     String::from_utf8_lossy(start).lines().any(is_heading)
 }
 
-/// Reads lines; `host` is for output that does not name its own.
+/// `host` is used for output without a host name.
 pub fn read(input: &mut dyn BufRead, host: &str, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut reader = Reader::new(Reports::new(sink, host));
     let read = reader.lines(Lines::new(input));
     let ended = reader.reports.end_run();
     reader.reports.remark();
-    let told = reader.bad.settle(&mut reader.reports.gathering, EXPECTED);
+    let noted = reader.bad.settle(&mut reader.reports.row_buffer, EXPECTED);
     match ended {
         Err(error) => Err(error),
-        Ok(()) => read.and(told),
+        Ok(()) => read.and(noted),
     }
 }
 
 struct Reader<'s> {
     reports: Reports<'s>,
     state: State,
-    /// The headings of this report: a second one of the same columns begins another report.
+    /// A second heading with the same columns begins another report.
     headings: Vec<Heading>,
-    /// A device's name that had a line to itself: its values come in the next.
+    /// A device name on a line of its own: its values are on the next line.
     pending: Option<String>,
     bad: BadLines,
 }
 
-/// What the lines speak of.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
-    /// Nothing yet, or processors.
+    /// Before the first report, or in the processor section.
     Elsewhere,
-    /// A time has begun a report that has no heading yet.
+    /// After the time of a report, before its heading.
     Begun,
-    /// Devices.
     Devices,
 }
 
-/// What the columns hold.
 #[derive(PartialEq)]
 struct Heading {
     columns: Vec<String>,
@@ -78,7 +75,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Takes a line; false if it is a device's and cannot be read.
+    /// False for a device line that cannot be read.
     fn line(&mut self, text: &str) -> Result<bool, ReadError> {
         let trimmed = text.trim();
         if trimmed.is_empty() {
@@ -111,7 +108,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// A line that is a time begins a report.
+    /// A line with only a time begins a report.
     fn time(&mut self, text: &str) -> Option<Result<(), ReadError>> {
         let reports = &mut self.reports;
         let clock = text.strip_prefix("Time:").and_then(date::time);
@@ -143,7 +140,7 @@ impl<'s> Reader<'s> {
             Some(name) => name,
             None if is_name_alone => return self.wait_for_values(words[0]),
             None if heading.is_name_last => words.pop().unwrap_or_default().to_owned(),
-            // Sums over groups of devices (-g) are set off by a space.
+            // Totals of device groups (-g) are indented by a space.
             None if text.starts_with(' ') => return self.pass_over_group(),
             None => words.remove(0).to_owned(),
         };
@@ -154,7 +151,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Old versions give a long name a line of its own.
+    /// Old versions print a long name on a line of its own.
     fn wait_for_values(&mut self, device: &str) -> bool {
         self.pending = Some(device.to_owned());
         true
@@ -167,7 +164,7 @@ impl<'s> Reader<'s> {
 }
 
 impl Heading {
-    /// `Device: rrqm/s ...`, `Device r/s ...`, or, as `iostat -h` has it, `r/s ... Device`.
+    /// `Device: rrqm/s ...`, `Device r/s ...`, or, with `iostat -h`, `r/s ... Device`.
     fn read(text: &str, schema: &Schema) -> Option<Heading> {
         let mut words: Vec<&str> = text.split_whitespace().collect();
         let is_name = |word: Option<&&str>| matches!(word, Some(&("Device" | "Device:")));

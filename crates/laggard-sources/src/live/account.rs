@@ -1,42 +1,37 @@
-//! What the recorder says of itself: how each source fares.
+//! The recorder's statistics about its sources.
 
 use std::time::Duration;
 
 use super::failure::Failure;
 
-/// The account of one source. All sums since the start.
+/// Totals since the start.
 #[derive(Debug)]
 pub struct Account {
-    /// The source's name.
     pub source: &'static str,
-    /// Reads that failed, and lines that were wrong.
+    /// Failed reads and bad lines.
     pub failures: u64,
-    /// Microseconds spent on reading.
     pub read_us: u64,
-    /// Rows made.
     pub rows: u64,
-    /// Things seen and given no row, to keep within bounds.
+    /// Items without a row, because of a limit.
     pub left_out: u64,
-    /// What is wrong now, if something is.
-    pub trouble: Option<Failure>,
+    /// The current failure.
+    pub failure: Option<Failure>,
 }
 
-/// Something to tell people: a source has begun to fail, fails in another way, or works again.
+/// A message for the operator: a source fails, fails in another way, or works again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The source's name.
     pub source: &'static str,
-    /// What is wrong; nothing if all is well again.
-    pub trouble: Option<String>,
+    /// None if the source works again.
+    pub failure: Option<String>,
 }
 
 impl Account {
-    /// Nothing done yet.
     pub fn new(source: &'static str) -> Account {
-        Account { source, failures: 0, read_us: 0, rows: 0, left_out: 0, trouble: None }
+        Account { source, failures: 0, read_us: 0, rows: 0, left_out: 0, failure: None }
     }
 
-    /// Books one read. Returns what is news.
+    /// Counts one read. Returns a message if the state of the source changed.
     pub fn book(
         &mut self,
         outcome: Result<(), Failure>,
@@ -47,26 +42,26 @@ impl Account {
         self.read_us += u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.rows += rows as u64;
         self.left_out += left_out;
-        let trouble = outcome.err();
-        self.failures += trouble.as_ref().map_or(0, Failure::weight);
-        let is_news = match (&self.trouble, &trouble) {
+        let failure = outcome.err();
+        self.failures += failure.as_ref().map_or(0, Failure::weight);
+        let has_changed = match (&self.failure, &failure) {
             (None, None) => false,
             (Some(old), Some(new)) => !new.is_like(old),
             _ => true,
         };
-        self.trouble = trouble;
-        is_news.then(|| self.report())
+        self.failure = failure;
+        has_changed.then(|| self.report())
     }
 
     fn report(&self) -> Report {
-        Report { source: self.source, trouble: self.trouble.as_ref().map(Failure::to_string) }
+        Report { source: self.source, failure: self.failure.as_ref().map(Failure::to_string) }
     }
 }
 
 impl std::fmt::Display for Report {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.trouble {
-            Some(trouble) => write!(f, "{}: {trouble}", self.source),
+        match &self.failure {
+            Some(failure) => write!(f, "{}: {failure}", self.source),
             None => write!(f, "{}: works again", self.source),
         }
     }

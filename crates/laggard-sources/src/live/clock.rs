@@ -1,52 +1,49 @@
-//! When to sample: on multiples of the interval since the epoch, so that the samples of different hosts fall
-//! on the same instants. Pure: the caller reads the clocks and sleeps.
+//! The sampling schedule: multiples of the interval since the epoch, so that all hosts sample at the same instants.
+//! Pure: the caller reads the clocks and sleeps.
 
 use laggard_core::model::time::{Span, Timestamp, Uptime};
 
-/// One instant, as the wall clock and as the age of the boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The wall clock. May be set, and then steps.
+    /// The wall clock, which can be set.
     pub time: Timestamp,
-    /// Time since boot, suspended time included. Never steps.
+    /// Time since boot including suspend; never set.
     pub uptime: Uptime,
 }
 
-/// What the recorder does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Sleep for so long, then ask again.
+    /// Sleep for this time, then ask again.
     Sleep(Span),
-    /// Take the sample of this instant of the grid now.
+    /// Take the sample of this instant now.
     Sample(Timestamp),
 }
 
-/// What became of the instants so far. All sums since the start.
+/// Totals since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockAccount {
     /// Samples taken.
     pub ticks: u64,
     /// Instants that passed without a sample.
     pub missed: u64,
-    /// How late the samples were, summed: microseconds.
+    /// The total delay of all samples in microseconds.
     pub late_us: u64,
-    /// How often the wall clock was set.
+    /// Number of times the wall clock was set.
     pub clock_steps: u64,
 }
 
-/// An interval that cannot be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an interval of {0}: expected one from {SHORTEST} to {LONGEST}")]
 pub struct IntervalError(Span);
 
-/// Below this, the recorder would be a load of its own.
+/// With a shorter interval the recorder itself would be a load.
 const SHORTEST: Span = Span::from_millis(100);
 
-/// Beyond this, 32-bit millisecond counters of a busy device may go round unseen.
+/// With a longer interval, 32-bit millisecond counters of a busy device may wrap unnoticed.
 const LONGEST: Span = Span::from_seconds(3600);
 
-/// The wall clock was set if it moved this much against the time since boot. Slewing moves both alike, and
-/// time daemons do not step by less than about 100 ms; what remains is the time between reading the two.
+/// The wall clock was set if it moved this much against the time since boot. Slewing moves both alike, and time daemons
+/// do not step by less than about 100 ms; the rest is the time between reading the two clocks.
 const CLOCK_STEP: Span = Span::from_millis(50);
 
 /// A longer sleep would notice too late that the clock was set.
@@ -54,9 +51,8 @@ const LONGEST_SLEEP: Span = Span::from_seconds(5);
 
 /// The instants at which a recorder samples.
 ///
-/// An instant is sampled at most once, and is missed when half an interval has passed before its sample. Where
-/// the wall clock is set, forwards or backwards, the schedule goes on by the new time: then instants may
-/// repeat, or never have been, and neither counts as missed.
+/// An instant is sampled at most once, and is missed if half an interval passes before its sample. When the wall clock
+/// is set, the schedule follows the new time: instants may repeat or be skipped, and neither counts as missed.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     every: Span,
@@ -66,7 +62,6 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// One sample at each multiple of `every` since the epoch.
     pub fn new(every: Span) -> Result<Schedule, IntervalError> {
         if every < SHORTEST || every > LONGEST {
             return Err(IntervalError(every));
@@ -74,12 +69,11 @@ impl Schedule {
         Ok(Schedule { every, due: None, last: None, account: ClockAccount::default() })
     }
 
-    /// What became of the instants so far.
     pub fn account(&self) -> ClockAccount {
         self.account
     }
 
-    /// What to do now. A [`Step::Sample`] counts as taken.
+    /// A [`Step::Sample`] counts as taken.
     pub fn next(&mut self, now: Moment) -> Step {
         if let Some(unstepped) = self.clock_step(now) {
             self.account.clock_steps += 1;
@@ -94,7 +88,7 @@ impl Schedule {
         self.take(due, now.time)
     }
 
-    /// If the clock was set since the last call: the time it would show had it not been.
+    /// If the clock was set since the last call: the time it would show otherwise.
     fn clock_step(&self, now: Moment) -> Option<Timestamp> {
         let last = self.last?;
         let elapsed = Span::from_micros(now.uptime.micros() - last.uptime.micros());
@@ -103,7 +97,7 @@ impl Schedule {
         (moved > CLOCK_STEP.micros()).then_some(unstepped)
     }
 
-    /// Counts as missed what can no longer be sampled. Returns the first instant that can.
+    /// Counts instants that can no longer be sampled as missed. Returns the first one that can.
     fn miss_until(&mut self, now: Timestamp) -> Timestamp {
         let first = self.due.unwrap_or_else(|| at_or_after(now, self.every));
         let too_late = (now - first).micros() - self.every.micros() / 2;
@@ -132,7 +126,7 @@ mod tests {
     use super::*;
     use proptest::prelude::{Strategy, any, prop, proptest};
 
-    /// A host whose clocks move only when told to.
+    /// A host whose clocks the test controls.
     struct Host {
         now: Moment,
     }
@@ -151,7 +145,7 @@ mod tests {
             self.now.time = self.now.time + by;
         }
 
-        /// Sleeps as told, and wakes up `late`, until a sample is due.
+        /// Sleeps as the schedule asks, wakes up `late`, until a sample is due.
         fn sample(&mut self, schedule: &mut Schedule, late: Span) -> Timestamp {
             loop {
                 match schedule.next(self.now) {
@@ -231,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn slewing_and_reading_two_clocks_one_after_the_other_are_no_steps() {
+    fn slewing_and_reading_two_clocks_one_after_the_other_are_not_steps() {
         let (mut host, mut schedule) = (Host::at(0), every(100));
         for i in 0..1000 {
             host.pass(Span::from_millis(100));

@@ -1,4 +1,4 @@
-//! One TCP connection, as sock_diag tells it.
+//! A TCP connection, as reported by sock_diag.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,21 +9,17 @@ use netlink_packet_sock_diag::inet::InetResponseHeader;
 use super::prefix::Prefix;
 use super::tcp_info::TcpInfo;
 
-/// One end of a TCP connection: ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
-    /// Names the socket, among all of this boot.
+    /// Identifies the socket within this boot.
     pub cookie: u64,
-    /// Our address and port.
     pub local: SocketAddr,
-    /// The other end's.
     pub remote: SocketAddr,
-    /// How it is doing.
     pub info: TcpInfo,
 }
 
 impl Connection {
-    /// Reads one answer of the kernel; nothing if it is not one with a state.
+    /// None if the answer has no connection state.
     pub fn read(answer: &[u8]) -> Option<Connection> {
         let header = InetResponseHeader::parse(answer).ok()?;
         let attributes = NlasIterator::new(answer.get(header.buffer_len()..)?);
@@ -37,30 +33,27 @@ impl Connection {
         })
     }
 
-    /// Whether it does not leave the host.
     pub fn is_loopback(&self) -> bool {
         self.remote.ip().is_loopback() || self.remote.ip() == self.local.ip()
     }
 }
 
-/// A version 4 address in version 6 clothes is shown as what it is.
+/// An IPv4 address mapped to IPv6 is shown as IPv4.
 fn address(address: IpAddr, port: u16) -> SocketAddr {
     SocketAddr::new(address.to_canonical(), port)
 }
 
-/// Which connections count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Those with one of these ports at either end; all if there are none.
+    /// Ports at either end; empty: all.
     pub ports: Vec<u16>,
-    /// Those with one of these at the other end; all if there are none.
+    /// Addresses of the remote end; empty: all.
     pub peers: Vec<Prefix>,
-    /// Also those that do not leave the host.
+    /// Include connections within the host.
     pub loopback: bool,
 }
 
 impl Filter {
-    /// Whether a connection counts.
     pub fn accepts(&self, connection: &Connection) -> bool {
         let (local, remote) = (connection.local, connection.remote);
         let port = |port: &u16| *port == local.port() || *port == remote.port();

@@ -1,7 +1,7 @@
-//! `/proc/diskstats`: what every block device has done since it came.
+//! `/proc/diskstats`: the counters of every block device.
 //!
-//! A line is `major minor name` and 11 counters; since Linux 4.18 four more for discards, since 5.5 two more
-//! for flushes. What a kernel does not count is absent.
+//! A line is `major minor name` and 11 counters; since Linux 4.18 four more for discards, since 5.5 two more for
+//! flushes. Counters that a kernel does not have are absent.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use laggard_core::samples::{ABSENT, RawTable};
 use super::clock::Moment;
 use super::failure::{BadLines, Failure};
 use super::proc_file::ProcFile;
-use super::roster::{Roster, Standing};
+use super::recorded_names::{NameState, RecordedNames};
 use super::selection::Selection;
 use super::source::Source;
 use super::words::{lines, numbers, quoted, words};
@@ -22,41 +22,40 @@ use super::words::{lines, numbers, quoted, words};
 /// Major, minor and name come before the counters.
 const BEFORE_COUNTERS: usize = 3;
 
-/// What every kernel since 2.6 counts of a whole disk.
-const FEWEST_COUNTERS: usize = 11;
+/// Counters of a whole disk in every kernel since 2.6.
+const MIN_COUNTERS: usize = 11;
 
-/// What the newest kernels count.
-const MOST_COUNTERS: usize = 17;
+/// Counters in the newest kernels.
+const MAX_COUNTERS: usize = 17;
 
-/// Block devices that are no storage: memory, floppy and optical drives.
+/// Block devices that are not storage: memory, floppy and optical drives.
 const NO_STORAGE: [&str; 4] = ["ram", "zram", "fd", "sr"];
 
-/// Disks named by letters: a number behind these is a partition's.
+/// Disks named by letters: a number after these is a partition.
 const LETTERED: [&str; 5] = ["sd", "vd", "xvd", "hd", "dasd"];
 
-/// Turns the content of the file into rows.
 #[derive(Debug)]
 pub struct Disks {
-    roster: Roster,
+    recorded_names: RecordedNames,
     table: [RawTable; 1],
 }
 
 impl Disks {
-    /// Without a selection, whole disks are recorded, each from when it has done something.
+    /// Default selection: whole disks that have done any I/O.
     pub fn new(host: &str, selection: Selection) -> Disks {
         let schema = Schema::named("disk").expect("the schema of disks exists");
-        let roster = Roster::new(host, component::attachment, selection);
-        Disks { roster, table: [RawTable::new(schema)] }
+        let recorded_names = RecordedNames::new(host, component::attachment, selection);
+        Disks { recorded_names, table: [RawTable::new(schema)] }
     }
 
-    /// The rows of the last content.
+    /// The rows of the last `parse`.
     pub fn table(&self) -> &RawTable {
         &self.table[0]
     }
 
-    /// Replaces the rows by those of `content`.
+    /// Replaces the rows.
     pub fn parse(&mut self, content: &[u8], at: Moment) -> Result<(), BadLines> {
-        self.roster.start(&mut self.table[0]);
+        self.recorded_names.start(&mut self.table[0]);
         let mut bad = Ok(());
         let listed = OnceCell::new();
         let is_listed = |disk: &str| listed.get_or_init(|| names(content)).contains(disk.as_bytes());
@@ -76,32 +75,32 @@ impl Disks {
     ) -> Result<(), (String, String)> {
         let mut rest = words(line);
         let Some(name) = rest.nth(BEFORE_COUNTERS - 1) else { return Err(too_short(line)) };
-        let standing = self.roster.standing(name, |name| is_whole_disk(name, is_listed));
-        if standing == Standing::Outside {
+        let state = self.recorded_names.state(name, |name| is_whole_disk(name, is_listed));
+        if state == NameState::Outside {
             return Ok(());
         }
-        let mut values = [ABSENT; MOST_COUNTERS];
+        let mut values = [ABSENT; MAX_COUNTERS];
         let filled = numbers(rest, &mut values).map_err(|word| ("a number".to_owned(), quoted(word)))?;
-        if filled < FEWEST_COUNTERS {
+        if filled < MIN_COUNTERS {
             return Err(too_short(line));
         }
-        self.push(name, standing, at, &values[..filled]);
+        self.push(name, state, at, &values[..filled]);
         Ok(())
     }
 
-    fn push(&mut self, name: &[u8], standing: Standing, at: Moment, values: &[u64]) {
+    fn push(&mut self, name: &[u8], state: NameState, at: Moment, values: &[u64]) {
         let table = &mut self.table[0];
-        let component = match standing {
-            Standing::Recorded(component) => component,
-            Standing::Idle if values.iter().all(|&value| value == 0) => return,
-            _ => self.roster.record(name, table),
+        let component = match state {
+            NameState::Recorded(component) => component,
+            NameState::Idle if values.iter().all(|&value| value == 0) => return,
+            _ => self.recorded_names.record(name, table),
         };
         table.push_counts(at.time, Some(at.uptime), component, values);
     }
 }
 
 fn too_short(line: &[u8]) -> (String, String) {
-    let fewest = BEFORE_COUNTERS + FEWEST_COUNTERS;
+    let fewest = BEFORE_COUNTERS + MIN_COUNTERS;
     (format!("at least {fewest} fields"), words(line).count().to_string())
 }
 
@@ -114,7 +113,7 @@ fn is_whole_disk(name: &str, is_listed: impl Fn(&str) -> bool) -> bool {
     disk_of_partition(name).is_none_or(|disk| !is_listed(disk))
 }
 
-/// The disk that a partition's name speaks of: `sda` of `sda1`, `nvme0n1` of `nvme0n1p1`.
+/// `sda` for `sda1`, `nvme0n1` for `nvme0n1p1`.
 fn disk_of_partition(name: &str) -> Option<&str> {
     let disk = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if disk.len() == name.len() {
@@ -137,7 +136,6 @@ fn names(content: &[u8]) -> HashSet<&[u8]> {
     lines(content).filter_map(|(_, line)| words(line).nth(BEFORE_COUNTERS - 1)).collect()
 }
 
-/// The file and its parser.
 #[derive(Debug)]
 pub struct Diskstats {
     file: ProcFile,
@@ -145,7 +143,7 @@ pub struct Diskstats {
 }
 
 impl Diskstats {
-    /// The file below a root such as `/proc`.
+    /// `procfs` is a root such as `/proc`.
     pub fn new(procfs: &Path, host: &str, selection: Selection) -> Diskstats {
         Diskstats { file: ProcFile::new(procfs.join("diskstats")), disks: Disks::new(host, selection) }
     }
@@ -172,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn partitions_are_told_by_their_names() {
+    fn partitions_are_recognised_by_their_names() {
         for (partition, disk) in [
             ("sda1", "sda"),
             ("sdaa12", "sdaa"),
@@ -213,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_and_removable_drives_are_no_storage() {
+    fn memory_and_removable_drives_are_not_storage() {
         for name in ["ram0", "zram0", "fd0", "sr0"] {
             assert!(!is_whole_disk(name, |_| false), "{name}");
         }

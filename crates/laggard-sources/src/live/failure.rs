@@ -1,68 +1,39 @@
-//! Why a source gave less than it should.
+//! Failures of sources.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Lines of a file that are not what they should be. The other lines count all the same.
+/// Malformed lines of a file. The other lines are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLines {
-    /// How many there are.
     pub count: u64,
-    /// The number of the first, counted from 1.
+    /// The first malformed line, counted from 1.
     pub line: usize,
-    /// What would have been right there.
     pub expected: String,
-    /// What is there.
     pub found: String,
 }
 
-/// Why a source gave less than it should.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The kernel does not have it. Told once, and no failure.
-    #[error("{what} is absent: this kernel does not offer it, or its module is not loaded")]
-    Absent {
-        /// What is not there.
-        what: String,
-    },
-    /// The system said no.
+    /// The kernel does not have it. Reported once, and not counted as a failure.
+    #[error("{what} is absent: this kernel does not have it, or its module is not loaded")]
+    Absent { what: String },
     #[error("{what}: {error}")]
-    Io {
-        /// What was read.
-        what: String,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// Some lines are wrong.
+    Io { what: String, error: io::Error },
     #[error("{}:{}: expected {}, found {}", path.display(), bad.line, bad.expected, bad.found)]
-    Lines {
-        /// The file.
-        path: PathBuf,
-        /// The lines.
-        bad: BadLines,
-    },
-    /// Some connections came without their state.
+    Lines { path: PathBuf, bad: BadLines },
+    /// Some connections have no state.
     #[error(
         "sock_diag: expected a tcp_info of at least 104 bytes with every connection, found {count} without"
     )]
-    Unread {
-        /// How many.
-        count: u64,
-    },
-    /// An answer of the kernel is wrong.
+    Unread { count: u64 },
+    /// A malformed answer of the kernel.
     #[error("{what}: expected {expected}, found {found}")]
-    Answer {
-        /// What was asked.
-        what: &'static str,
-        /// What would have been right.
-        expected: &'static str,
-        /// What came.
-        found: String,
-    },
+    Answer { what: &'static str, expected: &'static str, found: String },
 }
 
 impl BadLines {
-    /// The first one, and that there is another one.
+    /// Keeps the first malformed line and counts the others.
     pub(super) fn note(
         so_far: &mut Result<(), BadLines>,
         line: usize,
@@ -84,7 +55,7 @@ impl Failure {
         Failure::Lines { path: path.to_owned(), bad }
     }
 
-    /// How many failures it counts for: each bad line is one, a thing that is absent is none.
+    /// The number of failures to count: one per malformed line, none for an absent source.
     pub fn weight(&self) -> u64 {
         match self {
             Failure::Absent { .. } => 0,
@@ -94,13 +65,13 @@ impl Failure {
         }
     }
 
-    /// Whether all that could be read was read: only some of it is wrong.
+    /// True if everything readable was read.
     pub(super) fn is_partial(&self) -> bool {
         matches!(self, Failure::Lines { .. } | Failure::Unread { .. })
     }
 
-    /// Whether it is the same trouble as another, so that it need not be told again. Which line is wrong, and
-    /// what it holds, may change with every tick.
+    /// True for the same failure as before, which is not reported again. The line number and its content may change
+    /// with every tick.
     pub fn is_like(&self, other: &Failure) -> bool {
         match (self, other) {
             (Failure::Absent { what: a }, Failure::Absent { what: b }) => a == b,
@@ -115,7 +86,7 @@ impl Failure {
     }
 }
 
-/// Of two outcomes, the one that matters: a failure before an absence, an earlier one before a later one.
+/// The more important of two outcomes: a failure before an absence, an earlier one before a later one.
 pub(super) fn worse(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(), Failure> {
     match (&first, &second) {
         (Err(a), Err(b)) if a.weight() == 0 && b.weight() > 0 => second,

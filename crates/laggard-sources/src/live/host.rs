@@ -1,4 +1,4 @@
-//! The host that records: its name, its clocks, its kernel.
+//! The recording host: its name, clocks and kernel.
 
 use std::path::Path;
 
@@ -7,29 +7,27 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::clock::Moment;
 
-/// The clocks were not read together if reading them took longer.
+/// If reading takes longer, the two clocks do not belong together.
 const READ_TOGETHER: Span = Span::from_millis(1);
 
-/// The name that the kernel has for the host, if it has one.
 pub fn name(procfs: &Path) -> Option<String> {
     word(&procfs.join("sys/kernel/hostname")).filter(|name| name != "(none)")
 }
 
-/// Names this boot: another one after each start of the host.
+/// Changes with every start of the host.
 pub fn boot_id(procfs: &Path) -> Option<String> {
     word(&procfs.join("sys/kernel/random/boot_id"))
 }
 
-/// Whether counters wrap at 2^32 since the kernel is a 32-bit one. A 64-bit program proves a 64-bit kernel.
+/// True on a 32-bit kernel. A 64-bit program proves a 64-bit kernel.
 pub fn wraps_at_32_bits(procfs: &Path) -> bool {
     if cfg!(target_pointer_width = "64") {
         return false;
     }
-    // Kernels before 6.1 do not tell; a 32-bit program is then most likely on a 32-bit one.
+    // Kernels before 6.1 do not report it; a 32-bit program then most likely runs on a 32-bit kernel.
     !word(&procfs.join("sys/kernel/arch")).is_some_and(|arch| arch.contains("64") || arch == "s390x")
 }
 
-/// The clocks of this instant.
 pub fn now() -> Moment {
     let mut moment = read_clocks();
     for _ in 0..3 {
@@ -41,12 +39,12 @@ pub fn now() -> Moment {
     moment.0
 }
 
-/// Processor time that this process has used, in all its threads.
+/// Processor time of this process, all threads.
 pub fn cpu_time() -> Span {
     Span::from_micros(micros(clock_gettime(ClockId::ProcessCPUTime)))
 }
 
-/// Both clocks, and how long it took to read them.
+/// Both clocks, and the time it took to read them.
 fn read_clocks() -> (Moment, Span) {
     let before = micros(clock_gettime(ClockId::Boottime));
     let time = Timestamp::from_micros(micros(clock_gettime(ClockId::Realtime)));

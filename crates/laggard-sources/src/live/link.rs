@@ -1,28 +1,27 @@
-//! The connections with one remote host, summed.
+//! The totals of all connections with one remote host.
 
 use laggard_core::model::time::Uptime;
 use laggard_core::samples::ABSENT;
 
 use super::tcp_info::{COUNTERS, Counters, IS_32_BITS, TcpInfo};
 
-/// A remote host without connections has rows for so long, so that the pauses of one that connects anew for
-/// each request read as zeros.
+/// A remote host keeps its rows for this long after its last connection, so that pauses between short connections
+/// appear as zeros.
 const LINGER_US: i64 = 60_000_000;
 
-/// How many gauges come before the counters, in the rows of links and of sockets.
+/// Gauges precede the counters in the rows of links and sockets.
 pub const GAUGES: usize = 6;
 
-/// How many columns both tables have.
+/// The number of columns of both tables.
 pub const COLUMNS: usize = GAUGES + COUNTERS;
 
-/// The counters of bytes, both ways.
+/// The counters of bytes, received and sent.
 const BYTES: [usize; 2] = [1, 2];
 
-/// Windows and round trips are told of connections that carry at least this part of what the busiest does: an idle one,
-/// such as those that file systems keep for their management, says nothing of the network.
+/// Windows and round trips include only connections that carry at least 1/10 of the busiest one: idle ones, such as the
+/// management connections of file systems, show nothing about the network.
 const BUSY_PART: u64 = 10;
 
-/// One connection in this tick.
 #[derive(Debug)]
 struct Carrier {
     /// Bytes since the last tick, in both directions.
@@ -31,16 +30,16 @@ struct Carrier {
     rtt_us: u64,
 }
 
-/// What the connections of this tick hold, and what all connections ever carried.
+/// Gauges of this tick, and totals over all connections so far.
 #[derive(Debug)]
 pub struct Link {
     carriers: Vec<Carrier>,
     unacked: u64,
     lost: u64,
     totals: Counters,
-    /// When it last had a connection.
+    /// The last time it had a connection.
     alive: Uptime,
-    /// Its component in the table of links.
+    /// The component in the table of links.
     pub number: Option<u32>,
 }
 
@@ -50,13 +49,13 @@ impl Link {
         Link { carriers: Vec::new(), unacked: 0, lost: 0, totals, alive: now, number }
     }
 
-    /// Begins a tick: no connection seen yet.
+    /// Begins a tick.
     pub fn start(&mut self) {
         self.carriers.clear();
         (self.unacked, self.lost) = (0, 0);
     }
 
-    /// Adds a connection whose counters stood at `before`.
+    /// `before`: the counters at the last tick.
     pub fn add(&mut self, info: &TcpInfo, before: &Counters, now: Uptime) {
         self.alive = now;
         let bytes = BYTES.map(|i| grown(0, before[i], info.counters[i], IS_32_BITS[i]));
@@ -69,12 +68,11 @@ impl Link {
         }
     }
 
-    /// Whether it still has rows.
     pub fn is_shown(&self, now: Uptime) -> bool {
         !self.carriers.is_empty() || now.micros() - self.alive.micros() <= LINGER_US
     }
 
-    /// Its row, in the order of the schema.
+    /// In the order of the schema.
     pub fn row(&self) -> [u64; COLUMNS] {
         let busiest = self.carriers.iter().map(|carrier| carrier.carried).max().unwrap_or(0);
         let busy =
@@ -92,12 +90,12 @@ impl Link {
     }
 }
 
-/// What holds now, and then the counters.
+/// Gauges, then counters.
 pub fn row(now: [u64; GAUGES], counters: Counters) -> [u64; COLUMNS] {
     std::array::from_fn(|i| if i < GAUGES { now[i] } else { counters[i - GAUGES] })
 }
 
-/// A total after one of its counters moved. A counter that the kernel does not have makes no total.
+/// A total after one of its counters grew. Absent if the kernel does not have the counter.
 fn grown(total: u64, before: u64, now: u64, is_32_bits: bool) -> u64 {
     if now == ABSENT {
         return ABSENT;
@@ -115,7 +113,6 @@ fn grown(total: u64, before: u64, now: u64, is_32_bits: bool) -> u64 {
 mod tests {
     use super::*;
 
-    /// A connection with that window, which has carried so much.
     fn info(cwnd: u32, bytes: u64) -> TcpInfo {
         let mut counters = [0; COUNTERS];
         counters[BYTES[0]] = bytes;
@@ -130,7 +127,7 @@ mod tests {
             link.add(&info(cwnd, bytes), &[0; COUNTERS], now);
         }
         assert_eq!(link.row()[..4], [2, 140, 60, 200]);
-        // Nobody carries anything: all count.
+        // All connections are idle: all count.
         link.start();
         link.add(&info(10, 50), &info(10, 50).counters, now);
         link.add(&info(20, 70), &info(20, 70).counters, now);

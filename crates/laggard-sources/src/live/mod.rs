@@ -1,20 +1,20 @@
-//! The live host: what its kernel counts at one instant.
+//! The live host: the counters of its kernel at one instant.
 //!
-//! In: `/proc` and sock_diag. Out: [`RawTable`](laggard_core::samples::RawTable)s with the rows of one instant,
-//! in memory that is used again for the next. Always: a line or a source that fails is counted and told, and
-//! costs no other line or source its rows.
+//! In: `/proc` and sock_diag. Out: [`RawTable`](laggard_core::samples::RawTable)s with the rows of one instant, in
+//! memory that is reused for the next. Always: a malformed line or failed source is counted and reported, and does not
+//! affect other lines or sources.
 //!
-//! [`clock`] says when to sample, [`sampler`] reads every [`source`]; a source is a kept file ([`proc_file`])
-//! and a parser that knows nothing of files.
+//! [`clock`] decides when to sample, [`sampler`] reads every source; a source is an open file (`proc_file`) and a
+//! parser that does not read files.
 
-pub mod account;
+mod account;
 pub mod clock;
-pub mod failure;
+mod failure;
 pub mod host;
-pub mod netns;
-pub mod proc_file;
+mod netns;
+mod proc_file;
 pub mod sampler;
-pub mod source;
+mod source;
 
 pub mod diskstats;
 pub mod net_dev;
@@ -24,11 +24,11 @@ pub mod snmp;
 
 pub mod connection;
 pub mod prefix;
-pub mod sock_diag;
-pub mod sockets;
-pub mod tcp_info;
+mod sock_diag;
+mod sockets;
+mod tcp_info;
 pub mod traffic;
 
 mod link;
-mod roster;
+mod recorded_names;
 mod words;

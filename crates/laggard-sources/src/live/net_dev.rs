@@ -1,7 +1,7 @@
-//! `/proc/net/dev`: what went through every network interface.
+//! `/proc/net/dev`: the counters of every network interface.
 //!
-//! A line is `name:` and 16 counters, eight of receiving and eight of sending. Old kernels leave no space
-//! behind the colon, and an alias has a colon in its name.
+//! A line is `name:` and 16 counters, eight for receiving and eight for sending. Old kernels leave no space after the
+//! colon, and an alias has a colon in its name.
 
 use std::path::Path;
 
@@ -12,36 +12,35 @@ use laggard_core::samples::RawTable;
 use super::clock::Moment;
 use super::failure::{BadLines, Failure};
 use super::proc_file::ProcFile;
-use super::roster::{Roster, Standing};
+use super::recorded_names::{NameState, RecordedNames};
 use super::selection::Selection;
 use super::source::Source;
 use super::words::{lines, numbers, quoted, words};
 
 const COUNTERS: usize = 16;
 
-/// Turns the content of the file into rows.
 #[derive(Debug)]
 pub struct Interfaces {
-    roster: Roster,
+    recorded_names: RecordedNames,
     table: [RawTable; 1],
 }
 
 impl Interfaces {
-    /// Without a selection, all but the loopback are recorded, each from when it has carried something.
+    /// Default selection: all but the loopback, from their first packet on.
     pub fn new(host: &str, selection: Selection) -> Interfaces {
         let schema = Schema::named("net").expect("the schema of interfaces exists");
-        let roster = Roster::new(host, component::nic, selection);
-        Interfaces { roster, table: [RawTable::new(schema)] }
+        let recorded_names = RecordedNames::new(host, component::nic, selection);
+        Interfaces { recorded_names, table: [RawTable::new(schema)] }
     }
 
-    /// The rows of the last content.
+    /// The rows of the last `parse`.
     pub fn table(&self) -> &RawTable {
         &self.table[0]
     }
 
-    /// Replaces the rows by those of `content`.
+    /// Replaces the rows.
     pub fn parse(&mut self, content: &[u8], at: Moment) -> Result<(), BadLines> {
-        self.roster.start(&mut self.table[0]);
+        self.recorded_names.start(&mut self.table[0]);
         let mut bad = Ok(());
         for (number, line) in lines(content) {
             if line.contains(&b'|') {
@@ -59,8 +58,8 @@ impl Interfaces {
             return Err(("an interface's name and a colon".into(), quoted(line.trim_ascii())));
         };
         let name = line[..colon].trim_ascii();
-        let standing = self.roster.standing(name, |name| name != "lo");
-        if standing == Standing::Outside {
+        let state = self.recorded_names.state(name, |name| name != "lo");
+        if state == NameState::Outside {
             return Ok(());
         }
         let mut values = [0; COUNTERS];
@@ -69,22 +68,21 @@ impl Interfaces {
         if filled < COUNTERS {
             return Err((format!("{COUNTERS} counters"), filled.to_string()));
         }
-        self.push(name, standing, at, &values);
+        self.push(name, state, at, &values);
         Ok(())
     }
 
-    fn push(&mut self, name: &[u8], standing: Standing, at: Moment, values: &[u64]) {
+    fn push(&mut self, name: &[u8], state: NameState, at: Moment, values: &[u64]) {
         let table = &mut self.table[0];
-        let component = match standing {
-            Standing::Recorded(component) => component,
-            Standing::Idle if values.iter().all(|&value| value == 0) => return,
-            _ => self.roster.record(name, table),
+        let component = match state {
+            NameState::Recorded(component) => component,
+            NameState::Idle if values.iter().all(|&value| value == 0) => return,
+            _ => self.recorded_names.record(name, table),
         };
         table.push_counts(at.time, Some(at.uptime), component, values);
     }
 }
 
-/// The file and its parser.
 #[derive(Debug)]
 pub struct NetDev {
     file: ProcFile,
@@ -92,7 +90,7 @@ pub struct NetDev {
 }
 
 impl NetDev {
-    /// The file in a folder such as `/proc/thread-self/net`.
+    /// `net` is a folder such as `/proc/thread-self/net`.
     pub fn new(net: &Path, host: &str, selection: Selection) -> NetDev {
         NetDev { file: ProcFile::new(net.join("dev")), interfaces: Interfaces::new(host, selection) }
     }

@@ -1,4 +1,4 @@
-//! Network namespaces: a recorder can see another one's interfaces and connections than its own.
+//! Network namespaces, so that a recorder can see the interfaces and connections of another namespace.
 
 use std::fs::File;
 use std::io;
@@ -8,39 +8,24 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// Where ip(8) keeps the namespaces it names.
+/// Named namespaces of ip(8).
 const NAMED: &str = "/run/netns";
 
-/// Why a network namespace could not be entered.
 #[derive(Debug, thiserror::Error)]
 pub enum NetnsError {
-    /// There is none.
-    #[error("network namespace {path}: {error}; `ip netns list` names those there are")]
-    Open {
-        /// Where it was looked for.
-        path: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The kernel did not let us in.
+    #[error("network namespace {path}: {error}; `ip netns list` shows the existing ones")]
+    Open { path: PathBuf, error: io::Error },
     #[error("network namespace {path}: cannot enter it: {error}{hint}")]
-    Enter {
-        /// Where it is.
-        path: PathBuf,
-        /// What the kernel said.
-        error: io::Error,
-        /// What to do.
-        hint: &'static str,
-    },
+    Enter { path: PathBuf, error: io::Error, hint: &'static str },
 }
 
-/// The file of a namespace: a path stands for itself, a name for what ip(8) called so.
+/// A path is used as it is; a name is one of ip(8).
 pub fn path(name: &str) -> PathBuf {
     if name.contains('/') { PathBuf::from(name) } else { Path::new(NAMED).join(name) }
 }
 
-/// Moves the calling thread, and no other, into a network namespace. Sockets and `/proc/thread-self/net` files
-/// that it opens from then on belong to that namespace, and still do after they go to another thread.
+/// Moves only the calling thread into a network namespace. Sockets and `/proc/thread-self/net` files that it opens
+/// afterwards belong to that namespace, even when used by another thread.
 pub fn enter(name: &str) -> Result<(), NetnsError> {
     let path = path(name);
     let file = File::open(&path).map_err(|error| NetnsError::Open { path: path.clone(), error })?;
@@ -51,7 +36,7 @@ pub fn enter(name: &str) -> Result<(), NetnsError> {
 fn hint(errno: Errno) -> &'static str {
     match errno {
         Errno::PERM => "; run as root, or with CAP_SYS_ADMIN",
-        Errno::INVAL => "; it is no network namespace",
+        Errno::INVAL => "; it is not a network namespace",
         _ => "",
     }
 }
@@ -67,13 +52,13 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_that_is_not_there_says_where_it_was_looked_for() {
+    fn a_missing_namespace_is_reported_with_its_path() {
         let error = enter("no-such-namespace").unwrap_err().to_string();
         assert!(error.starts_with("network namespace /run/netns/no-such-namespace: "), "{error}");
     }
 
     #[test]
-    fn a_file_that_is_no_namespace_is_refused() {
+    fn a_file_that_is_not_a_namespace_is_refused() {
         assert!(matches!(enter("/dev/null"), Err(NetnsError::Enter { .. })));
     }
 }

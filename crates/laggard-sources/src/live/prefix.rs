@@ -4,20 +4,17 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-/// All addresses that begin with the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
     address: IpAddr,
     length: u8,
 }
 
-/// Not a block of addresses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an address: write it like 198.18.0.7, 198.18.0.0/15 or 2001:db8::/32")]
 pub struct PrefixError(String);
 
 impl Prefix {
-    /// Whether an address is in the block.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(mine), IpAddr::V4(other)) => {
@@ -81,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_block_says_how_to_write_one() {
+    fn a_malformed_block_is_refused_with_an_example() {
         for wrong in ["", "oss3", "198.18.0.0/33", "::/129", "198.18.0.0/x"] {
             assert!(wrong.parse::<Prefix>().unwrap_err().to_string().contains("write it like"), "{wrong}");
         }

@@ -1,7 +1,7 @@
-//! `/proc/pressure`: how long tasks waited for I/O, memory and processors.
+//! `/proc/pressure`: the time that tasks waited for I/O, memory and processors.
 //!
-//! A line is `some` or `full`, averages, and `total=` microseconds since boot. Averages are derived from the
-//! totals later. Processors have no line `full` before Linux 5.13.
+//! A line is `some` or `full`, averages, and `total=` microseconds since boot. Averages are derived from the totals
+//! later. Processors have no `full` line before Linux 5.13.
 
 use std::path::Path;
 
@@ -14,13 +14,13 @@ use super::proc_file::ProcFile;
 use super::source::Source;
 use super::words::{lines, number, quoted, words};
 
-/// The files, in the order of the schema.
+/// In the order of the schema.
 const RESOURCES: [&str; 3] = ["io", "memory", "cpu"];
 
-/// The stall times of one resource: of some tasks, and of all.
+/// Stall times of one resource: some tasks, all tasks.
 pub type Stalls = [u64; 2];
 
-/// Reads the content of one file. What it does not have stays absent.
+/// Missing values stay absent.
 pub fn parse(content: &[u8]) -> (Stalls, Result<(), BadLines>) {
     let (mut stalls, mut bad) = ([ABSENT; 2], Ok(()));
     for (line_number, line) in lines(content) {
@@ -41,7 +41,6 @@ pub fn parse(content: &[u8]) -> (Stalls, Result<(), BadLines>) {
     (stalls, bad)
 }
 
-/// The three files.
 #[derive(Debug)]
 pub struct Pressure {
     files: [ProcFile; 3],
@@ -49,7 +48,7 @@ pub struct Pressure {
 }
 
 impl Pressure {
-    /// The files below a root such as `/proc`.
+    /// `procfs` is a root such as `/proc`.
     pub fn new(procfs: &Path, host: &str) -> Pressure {
         let schema = Schema::named("pressure").expect("the schema of pressure exists");
         let mut table = RawTable::new(schema);

@@ -1,5 +1,5 @@
-//! A file of `/proc` that is read at every tick. It is opened once: reading it again from its start makes the
-//! kernel count anew.
+//! A file of `/proc` that is read at every tick. It is opened once: reading it again from its start makes the kernel
+//! produce new content.
 
 use std::fs::File;
 use std::io;
@@ -11,13 +11,12 @@ use rustix::io::Errno;
 
 use super::failure::Failure;
 
-/// No host's counters fill this much; a file that does is not what it should be.
+/// The counters of any host are smaller; a larger file is not a counter file.
 const LARGEST: usize = 16 << 20;
 
-/// What a buffer starts with: the usual files fit.
+/// Initial buffer size, enough for the usual files.
 const FIRST_BUFFER: usize = 16 << 10;
 
-/// A file that is read over and over.
 #[derive(Debug)]
 pub struct ProcFile {
     path: PathBuf,
@@ -25,17 +24,16 @@ pub struct ProcFile {
 }
 
 impl ProcFile {
-    /// Nothing is opened before the first read.
+    /// The file is opened by the first read.
     pub fn new(path: PathBuf) -> ProcFile {
         ProcFile { path, open: None }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its content as of now, in `buffer`.
+    /// The current content, in `buffer`.
     pub fn read<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], Failure> {
         let length = self.read_kept(buffer).map_err(|error| self.failure(error))?;
         Ok(&buffer[..length])
@@ -56,7 +54,7 @@ impl ProcFile {
 
     fn failure(&self, error: io::Error) -> Failure {
         let what = self.path.display().to_string();
-        // Pressure files are there but refuse to open where the kernel was told not to account.
+        // Pressure files exist but cannot be opened if accounting is disabled in the kernel.
         let refused = error.raw_os_error() == Some(Errno::OPNOTSUPP.raw_os_error());
         if error.kind() == io::ErrorKind::NotFound || refused {
             return Failure::Absent { what };
@@ -65,7 +63,7 @@ impl ProcFile {
     }
 }
 
-/// Elsewhere than in `/proc`, a file may be replaced by another one of its name, which only opening it shows.
+/// Outside `/proc`, a file may be replaced by another one of the same name, so it is opened again for every read.
 fn is_procfs(file: &File) -> bool {
     fstatfs(file).is_ok_and(|system| system.f_type == PROC_SUPER_MAGIC)
 }
@@ -98,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proc_file_stays_open_and_is_read_anew() {
+    fn a_proc_file_stays_open_and_is_read_again() {
         let mut buffer = Vec::new();
         let mut file = ProcFile::new("/proc/self/stat".into());
         let first = file.read(&mut buffer).unwrap().to_vec();
@@ -131,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_absent_and_no_failure() {
+    fn a_missing_file_is_absent_and_not_a_failure() {
         let missing = ProcFile::new("/proc/no/such/file".into()).read(&mut Vec::new()).unwrap_err();
         assert!(missing.to_string().starts_with("/proc/no/such/file is absent"));
         assert_eq!(missing.weight(), 0);

@@ -1,4 +1,4 @@
-//! Reads every source of the live host at a tick, and keeps their accounts.
+//! Reads every source of the live host at a tick, and keeps their statistics.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -22,33 +22,27 @@ use super::sockets::Sockets;
 use super::source::Source;
 use super::traffic::Bounds;
 
-/// What is recorded, and from where.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The host's name: the first part of every component's.
+    /// The first part of every component's name.
     pub host: String,
-    /// The root of the kernel's files: `/proc`, or a tree like it.
+    /// `/proc`, or a copy of it.
     pub procfs: PathBuf,
-    /// Which block devices.
     pub devices: Selection,
-    /// Which network interfaces.
     pub interfaces: Selection,
-    /// Which TCP connections, and how many. None at all where a tree stands in for `/proc`: connections are
-    /// asked of the running kernel.
+    /// None if `procfs` is a copy: connections come from the running kernel.
     pub sockets: Option<(Filter, Bounds)>,
-    /// The network namespace to look into, by name or path, instead of the caller's.
+    /// A name or a path; default: the namespace of the caller.
     pub netns: Option<String>,
-    /// Sources to leave out, by their names.
     pub without: Vec<String>,
 }
 
-/// The names of all sources.
 pub const SOURCES: [&str; 5] = ["diskstats", "net_dev", "snmp", "pressure", "sockets"];
 
-/// Accounts are due after so long even if nothing went wrong.
+/// Statistics are recorded at least this often.
 const ACCOUNTS_EVERY: Span = Span::from_seconds(60);
 
-/// Reads the live host. It is to be used on the thread that made it: only that one is in the network namespace.
+/// Must be used on the thread that created it: only that thread is in the network namespace.
 pub struct Sampler {
     host: String,
     sources: Vec<(Box<dyn Source>, Account)>,
@@ -56,11 +50,11 @@ pub struct Sampler {
     reports: Vec<Report>,
     accounts: RawTable,
     accounted: Option<(Uptime, ClockAccount)>,
-    has_news: bool,
+    has_changes: bool,
 }
 
 impl Sampler {
-    /// Enters the network namespace, if one is named, with the calling thread. Opens nothing else yet.
+    /// Moves the calling thread into the network namespace, if one is named.
     pub fn new(options: Options) -> Result<Sampler, NetnsError> {
         if let Some(name) = &options.netns {
             netns::enter(name)?;
@@ -77,50 +71,49 @@ impl Sampler {
             reports: Vec::new(),
             accounts,
             accounted: None,
-            has_news: false,
+            has_changes: false,
         })
     }
 
-    /// Replaces the rows by those of this moment.
+    /// Replaces the rows.
     pub fn sample(&mut self, at: Moment) {
         for (source, account) in &mut self.sources {
             let begin = Instant::now();
             let outcome = source.read(at, &mut self.buffer);
             let rows = source.tables().iter().map(RawTable::len).sum();
             let report = account.book(outcome, begin.elapsed(), rows, source.left_out());
-            self.has_news |= report.is_some();
+            self.has_changes |= report.is_some();
             self.reports.extend(report);
         }
     }
 
-    /// The rows of the last sample: every table that has some.
+    /// The rows of the last sample, without empty tables.
     pub fn tables(&self) -> impl Iterator<Item = &RawTable> {
         let all = self.sources.iter().flat_map(|(source, _)| source.tables());
         all.filter(|table| !table.is_empty())
     }
 
-    /// What has become known since this was last asked: to be told once.
+    /// New messages since the last call.
     pub fn take_reports(&mut self) -> Vec<Report> {
         std::mem::take(&mut self.reports)
     }
 
-    /// How each source fares.
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
         self.sources.iter().map(|(_, account)| account)
     }
 
-    /// Whether the accounts should be recorded now: once a minute, and whenever something went wrong.
+    /// True once per minute, and after a failure.
     pub fn accounts_due(&self, at: Moment, clock: ClockAccount) -> bool {
         let Some((since, before)) = self.accounted else { return true };
         let is_wrong =
-            self.has_news || clock.missed > before.missed || clock.clock_steps > before.clock_steps;
+            self.has_changes || clock.missed > before.missed || clock.clock_steps > before.clock_steps;
         is_wrong || at.uptime.micros() - since.micros() >= ACCOUNTS_EVERY.micros()
     }
 
     /// The rows of the recorder itself: its clock, and each source.
     pub fn account(&mut self, at: Moment, clock: ClockAccount) -> &RawTable {
         self.accounted = Some((at.uptime, clock));
-        self.has_news = false;
+        self.has_changes = false;
         self.accounts.clear();
         let cpu_us = host::cpu_time().micros().unsigned_abs();
         let ClockAccount { ticks, missed, late_us, clock_steps } = clock;
@@ -156,7 +149,7 @@ fn sources(options: &Options) -> Vec<Box<dyn Source>> {
     sources
 }
 
-/// `/proc/net` shows the namespace of the process's first thread; ours may be in another.
+/// `/proc/net` shows the namespace of the process's first thread; this thread may be in another.
 fn net_folder(procfs: &Path) -> PathBuf {
     let of_thread = procfs.join("thread-self/net");
     if of_thread.exists() { of_thread } else { procfs.join("net") }

@@ -1,20 +1,18 @@
-//! Which devices or interfaces are recorded: those that patterns name, or a default.
+//! The selection of devices or interfaces: by patterns, or a default.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-/// A choice of names.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     named: Option<GlobSet>,
 }
 
-/// A pattern that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; write it like sd* or nvme[0-3]n1")]
 pub struct SelectionError(globset::Error);
 
 impl Selection {
-    /// What the patterns name. No pattern at all means the default.
+    /// Without patterns: the default selection.
     pub fn of<P: AsRef<str>>(patterns: &[P]) -> Result<Selection, SelectionError> {
         if patterns.is_empty() {
             return Ok(Selection::default());
@@ -28,7 +26,7 @@ impl Selection {
         Ok(Selection { named: Some(globs.build().map_err(SelectionError)?) })
     }
 
-    /// Whether patterns name it; nothing where there are no patterns.
+    /// None without patterns.
     pub(super) fn names(&self, name: &str) -> Option<bool> {
         self.named.as_ref().map(|globs| globs.is_match(name))
     }

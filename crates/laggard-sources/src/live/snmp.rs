@@ -1,7 +1,7 @@
-//! `/proc/net/snmp` and `/proc/net/netstat`: what TCP of the whole host counted.
+//! `/proc/net/snmp` and `/proc/net/netstat`: the TCP counters of the host.
 //!
-//! Both files hold pairs of lines with a common first word: names, then values. Kernels differ in the names they
-//! have and in their order, so values are found by name.
+//! Both files consist of pairs of lines with the same first word: names, then values. Names and their order depend on
+//! the kernel, so values are found by name.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::proc_file::ProcFile;
 use super::source::Source;
 use super::words::{lines, number, quoted, words};
 
-/// The kernel's name of each of our columns, in the order of the schema.
+/// The kernel's names of the columns, in the order of the schema.
 #[rustfmt::skip]
 const KERNEL_NAMES: [(&str, &str); COLUMNS] = [
     ("Tcp:", "ActiveOpens"), ("Tcp:", "PassiveOpens"), ("Tcp:", "AttemptFails"), ("Tcp:", "EstabResets"),
@@ -26,26 +26,23 @@ const KERNEL_NAMES: [(&str, &str); COLUMNS] = [
     ("TcpExt:", "TCPRcvQDrop"), ("TcpExt:", "TCPZeroWindowDrop"), ("TcpExt:", "TCPOFOQueue"),
 ];
 
-/// How many columns the table of TCP has.
 pub const COLUMNS: usize = 22;
 
-/// One pair of lines, and where our columns stand in it.
+/// One pair of lines, and the position of each column in it.
 #[derive(Debug)]
 pub struct Pair {
     heading: &'static str,
-    /// The line of names that `columns` was made for. It changes only with the kernel.
+    /// The line that `columns` was made from. It changes only with the kernel.
     names: Vec<u8>,
-    /// For each word of the line of names: our column.
+    /// The column of each word in the line of names.
     columns: Vec<Option<usize>>,
 }
 
 impl Pair {
-    /// The pair of `/proc/net/snmp`.
     pub fn of_snmp() -> Pair {
         Pair::headed("Tcp:")
     }
 
-    /// The pair of `/proc/net/netstat`.
     pub fn of_netstat() -> Pair {
         Pair::headed("TcpExt:")
     }
@@ -54,7 +51,7 @@ impl Pair {
         Pair { heading, names: Vec::new(), columns: Vec::new() }
     }
 
-    /// Fills in the columns that `content` has. A value that is no number leaves its column as it was.
+    /// A malformed value leaves its column unchanged.
     pub fn parse(&mut self, content: &[u8], values: &mut [u64; COLUMNS]) -> Result<(), BadLines> {
         let heading = self.heading;
         let mut pair = lines(content).filter(|(_, line)| words(line).next() == Some(heading.as_bytes()));
@@ -101,7 +98,6 @@ impl Pair {
     }
 }
 
-/// Both files and their parsers.
 #[derive(Debug)]
 pub struct Snmp {
     files: [(ProcFile, Pair); 2],
@@ -109,7 +105,7 @@ pub struct Snmp {
 }
 
 impl Snmp {
-    /// The files in a folder such as `/proc/thread-self/net`.
+    /// `net` is a folder such as `/proc/thread-self/net`.
     pub fn new(net: &Path, host: &str) -> Snmp {
         let schema = Schema::named("tcp").expect("the schema of TCP exists");
         let mut table = RawTable::new(schema);
@@ -173,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_pair_and_missing_values_are_told() {
+    fn half_a_pair_and_missing_values_are_reported() {
         let mut values = [ABSENT; COLUMNS];
         let bad = Pair::of_snmp().parse(b"Tcp: ActiveOpens\n", &mut values).unwrap_err();
         assert_eq!(bad.expected, "two lines that begin with Tcp:");

@@ -1,4 +1,4 @@
-//! Asks the kernel for its TCP connections, over one netlink socket that stays open.
+//! Lists the kernel's TCP connections over a netlink socket that stays open.
 
 use std::io;
 
@@ -16,38 +16,35 @@ use rustix::io::Errno;
 use super::connection::Connection;
 use super::failure::Failure;
 
-/// The kernel fills at most this much at a time.
+/// The kernel never sends larger datagrams.
 const LARGEST_DATAGRAM: usize = 32 << 10;
 
 const WHAT: &str = "sock_diag";
 
-/// The older of two requests for connections. The newer one is for one address family at a time; this one gives
-/// both at once, and so spares the kernel a second walk through its table of connections. The walk is most of
-/// the work: the table of a large host has half a million places, and nearly all are empty.
+/// The older of two requests for connections. The newer one covers one address family; this one covers both, and saves
+/// the kernel a second walk through its table of connections. The walk is most of the work: the table of a large host
+/// has half a million slots, nearly all empty.
 const ASK_FOR_BOTH_FAMILIES: u16 = 18;
 
-/// The open netlink socket, and what is sent on it.
 pub struct SockDiag {
     socket: Option<Socket>,
     requests: Vec<Vec<u8>>,
     sequence: u32,
 }
 
-/// How the reading of a dump goes on.
 enum Progress {
     More,
     Done,
 }
 
 impl SockDiag {
-    /// Nothing is opened before the first dump: the socket then belongs to the network namespace of the thread
-    /// that asks.
+    /// The socket is opened by the first dump, in the network namespace of the calling thread.
     pub fn new() -> SockDiag {
         SockDiag { socket: None, requests: vec![request_for_both()], sequence: 0 }
     }
 
-    /// Shows every connection that can still carry data. Where connections come and go during the dump, the
-    /// kernel may show one twice or leave one out.
+    /// Visits every connection that can still carry data. The kernel may report a connection twice or not at all if
+    /// connections change during the dump.
     pub fn dump(&mut self, buffer: &mut Vec<u8>, mut see: impl FnMut(&Connection)) -> Result<(), Failure> {
         if buffer.len() < LARGEST_DATAGRAM {
             buffer.resize(LARGEST_DATAGRAM, 0);
@@ -105,7 +102,7 @@ impl Default for SockDiag {
     }
 }
 
-/// The kernel has the next part of an answer ready before it is asked for, so waiting would be for nothing.
+/// Does not wait: the kernel prepares the next datagram before it is asked for.
 fn open() -> io::Result<Socket> {
     let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
     socket.bind_auto()?;
@@ -142,11 +139,11 @@ fn request_for_both() -> Vec<u8> {
     bytes
 }
 
-/// States in which our side may still send: what it sent last counts too.
+/// States in which the local side may still send.
 const CARRYING: u32 =
     StateFlags::ESTABLISHED.bits() | StateFlags::FIN_WAIT1.bits() | StateFlags::CLOSE_WAIT.bits();
 
-/// Walks the messages of a datagram that answer the request of that number.
+/// Visits the messages that answer the request with this sequence number.
 fn read_datagram(datagram: &[u8], sequence: u32, mut see: impl FnMut(&[u8])) -> Result<Progress, Failure> {
     let mut rest = datagram;
     while !rest.is_empty() {
@@ -200,7 +197,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn a_refused_dump_says_what_the_kernel_said() {
+    fn a_refused_dump_reports_the_error_of_the_kernel() {
         let mut datagram = vec![36, 0, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0];
         datagram.extend((-1i32).to_ne_bytes());
         datagram.extend([0; 16]);

@@ -1,4 +1,4 @@
-//! The TCP connections of the host, by sock_diag.
+//! The TCP connections of the host, read by sock_diag.
 
 use laggard_core::samples::RawTable;
 
@@ -9,7 +9,6 @@ use super::sock_diag::SockDiag;
 use super::source::Source;
 use super::traffic::{Bounds, Traffic};
 
-/// Asks for the connections, and follows those that count.
 pub struct Sockets {
     kernel: SockDiag,
     filter: Filter,
@@ -17,7 +16,6 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// Nothing is asked yet.
     pub fn new(host: &str, filter: Filter, bounds: Bounds) -> Sockets {
         Sockets { kernel: SockDiag::new(), filter, traffic: Traffic::new(host, bounds) }
     }
@@ -36,7 +34,7 @@ impl Source for Sockets {
                 traffic.see(connection, at);
             }
         });
-        // Half of the connections would make wrong sums; a whole dump with unreadable answers makes rows.
+        // An incomplete dump would give wrong totals; a complete dump with unreadable answers is used.
         if outcome.as_ref().map_or_else(Failure::is_partial, |()| true) {
             traffic.finish(at);
         }

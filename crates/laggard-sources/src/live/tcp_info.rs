@@ -1,18 +1,16 @@
-//! The kernel's `struct tcp_info`, as bytes. It grew over the years and only ever at its end, so each field
-//! stands at a fixed place and a field beyond the end is one that the kernel does not have.
+//! The kernel's `struct tcp_info`, as bytes. Fields were only ever added at its end, so each has a fixed offset, and a
+//! field beyond the end does not exist in that kernel.
 
 use laggard_core::samples::ABSENT;
 
-/// How many counters a connection has.
 pub const COUNTERS: usize = 5;
 
-/// Counters of a connection: retransmits, bytes acknowledged, bytes received, segments sent, segments received.
+/// Retransmits, bytes acknowledged, bytes received, segments sent, segments received.
 pub type Counters = [u64; COUNTERS];
 
-/// Which counters the kernel keeps in 32 bits, so that they go round.
+/// Counters with 32 bits in the kernel, which wrap.
 pub const IS_32_BITS: [bool; COUNTERS] = [true, false, false, true, true];
 
-/// The state of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Sending window, in segments.
@@ -21,21 +19,21 @@ pub struct TcpInfo {
     pub ssthresh: u32,
     /// Smoothed round trip, in microseconds.
     pub rtt_us: u32,
-    /// Its mean deviation, in microseconds.
+    /// The mean deviation of the round trip, in microseconds.
     pub rttvar_us: u32,
     /// Segments sent and not yet acknowledged.
     pub unacked: u32,
-    /// Of those, how many are thought lost.
+    /// Unacknowledged segments considered lost.
     pub lost: u32,
-    /// Sums over the life of the connection; [`ABSENT`] where the kernel does not count it.
+    /// Totals over the life of the connection; [`ABSENT`] if the kernel does not count it.
     pub counters: Counters,
 }
 
 impl TcpInfo {
-    /// The length that every kernel since 2.6 gives.
+    /// The length in every kernel since 2.6.
     pub const SHORTEST: usize = 104;
 
-    /// Reads what is there; nothing if even the oldest fields are not.
+    /// None if even the oldest fields are missing.
     pub fn read(bytes: &[u8]) -> Option<TcpInfo> {
         if bytes.len() < TcpInfo::SHORTEST {
             return None;
@@ -74,7 +72,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Every byte tells its place.
+    /// Every byte is its own offset.
     fn bytes(length: usize) -> Vec<u8> {
         (0..length).map(|i| i as u8).collect()
     }

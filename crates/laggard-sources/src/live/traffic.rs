@@ -1,10 +1,9 @@
-//! The traffic of a host's connections: each by itself, and summed by remote host. Pure: it is shown the
+//! The traffic of a host's connections: individually, and as totals per remote host. Pure: the caller passes the
 //! connections of each tick.
 //!
-//! The sums only grow, while connections come and go. A connection adds how much its counters grew since the
-//! last tick. One that was there before the first tick adds nothing for what it carried until then; one that
-//! came later adds all that it carried. What a connection carries between the last tick that saw it and its
-//! end is not seen.
+//! Totals only grow, while connections come and go. A connection adds the growth of its counters since the last tick.
+//! One that existed before the first tick adds nothing for its earlier traffic; one that came later adds all its
+//! traffic. Traffic between the last tick that saw a connection and its end is not seen.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,13 +18,12 @@ use super::connection::Connection;
 use super::link::{COLUMNS, Link, row};
 use super::tcp_info::COUNTERS;
 
-/// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// So many connections have rows of their own. One that has keeps them until it ends, so that its series
-    /// has no holes; a free place goes to the busiest.
+    /// Connections with rows of their own. A connection keeps its rows until it ends, so that its series has no gaps; a
+    /// free slot goes to the busiest connection.
     pub sockets: usize,
-    /// So many remote hosts are known.
+    /// The number of remote hosts.
     pub links: usize,
 }
 
@@ -35,11 +33,11 @@ impl Default for Bounds {
     }
 }
 
-/// A connection that the kernel left out of a dump by chance is still known when it is back: were it taken for
-/// a new one, all it ever carried would count again.
+/// A connection that the kernel left out of a dump stays known for this many ticks. If it were taken for a new one, all
+/// its traffic would count again.
 const TICKS_UNSEEN: u64 = 3;
 
-/// Names of connections that ended are forgotten when a table has so many names for each place.
+/// Names of ended connections are dropped when a table has this many names per slot.
 const NAMES_PER_PLACE: usize = 4;
 
 const LINKS: usize = 0;
@@ -48,33 +46,32 @@ const SOCKETS: usize = 1;
 #[derive(Debug)]
 struct Socket {
     connection: Connection,
-    /// The last tick that showed it.
+    /// The last tick with this connection.
     seen: u64,
     has_rows: bool,
     number: Option<u32>,
 }
 
-/// All connections that are known, and the remote hosts they lead to.
+/// All known connections and their remote hosts.
 #[derive(Debug)]
 pub struct Traffic {
     host: String,
     bounds: Bounds,
     tick: u64,
-    /// Whether all connections were seen once: from then on, one not seen before is new.
+    /// True after the first complete tick: from then on, an unknown connection is new.
     has_baseline: bool,
     /// By cookie.
     sockets: BTreeMap<u64, Socket>,
     links: BTreeMap<IpAddr, Link>,
-    /// Whether this tick has already dropped the links that are no longer shown.
+    /// True if this tick already dropped links without rows.
     has_made_room: bool,
     left_out: u64,
-    /// For each component of the table of sockets: the tick of its last row.
+    /// The tick of the last row of each component in the table of sockets.
     last_row: Vec<u64>,
     tables: [RawTable; 2],
 }
 
 impl Traffic {
-    /// Nothing seen yet.
     pub fn new(host: &str, bounds: Bounds) -> Traffic {
         let table = |name| RawTable::new(Schema::named(name).expect("the schemas of traffic exist"));
         Traffic {
@@ -96,12 +93,11 @@ impl Traffic {
         &self.tables
     }
 
-    /// How many connections of the last tick have no rows of their own, or are in no sum.
+    /// The number of connections in the last tick without rows of their own or outside all totals.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Begins a tick.
     pub fn start(&mut self) {
         self.tick += 1;
         self.left_out = 0;
@@ -111,7 +107,7 @@ impl Traffic {
         self.links.values_mut().for_each(Link::start);
     }
 
-    /// Takes in a connection of this tick. Seeing one twice is seeing it once.
+    /// Adds a connection of this tick. A repeated connection counts once.
     pub fn see(&mut self, connection: &Connection, at: Moment) {
         let remote = connection.remote.ip();
         if !self.has_room_for(remote, at) {
@@ -133,7 +129,7 @@ impl Traffic {
         }
     }
 
-    /// Ends a tick that has shown all connections there are, and makes its rows.
+    /// Ends a tick that has seen all connections, and makes its rows.
     pub fn finish(&mut self, at: Moment) {
         self.has_baseline = true;
         let tick = self.tick;
@@ -226,7 +222,7 @@ impl Socket {
         Socket { connection: *connection, seen: tick, has_rows: false, number: None }
     }
 
-    /// Whether it is that one. Old kernels may give the cookie of a socket that is gone to another.
+    /// Old kernels may reuse the cookie of a closed socket.
     fn is(&self, other: &Connection) -> bool {
         self.connection.local == other.local && self.connection.remote == other.remote
     }
@@ -248,14 +244,14 @@ impl Socket {
         component::link(&local, &self.connection.remote.to_string())
     }
 
-    /// `oss3:198.18.0.3:49152>198.18.0.7:1021`: for a host with several addresses, on which a remote host uses
-    /// one port twice.
+    /// `oss3:198.18.0.3:49152>198.18.0.7:1021`, for a host with several addresses on which a remote host uses one port
+    /// twice.
     fn long_name(&self, host: &str) -> String {
         let local = format!("{host}:{}", self.connection.local);
         component::link(&local, &self.connection.remote.to_string())
     }
 
-    /// Its row, in the order of the schema.
+    /// In the order of the schema.
     fn row(&self) -> [u64; COLUMNS] {
         let info = &self.connection.info;
         let gauges = [info.cwnd, info.ssthresh, info.rtt_us, info.rttvar_us, info.unacked, info.lost];
@@ -303,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_carried_before_the_recorder_came_does_not_count() {
+    fn traffic_before_the_first_tick_does_not_count() {
         let mut traffic = traffic(10);
         tick(&mut traffic, 1, &[connection(1, "198.18.0.7:1021", 5000)]);
         assert_eq!(acked(&traffic), [0]);
@@ -397,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_connections_apart() {
+    fn names_distinguish_connections() {
         let mut traffic = traffic(10);
         let v4 = connection(1, "198.18.0.7:1021", 0);
         let v6 = connection(2, "[2001:db8::7]:1021", 0);
@@ -438,7 +434,7 @@ mod tests {
     proptest! {
         #[test]
         fn sums_never_shrink_and_hold_all_that_was_carried(
-            // For each tick and each of 6 sockets: 0 is "not there", else how much more it carried.
+            // For each tick and each of 6 sockets: 0 for "absent", else the growth of its traffic.
             ticks in prop::collection::vec(prop::collection::vec(0..5u64, 6), 1..20),
         ) {
             let mut traffic = traffic(3);

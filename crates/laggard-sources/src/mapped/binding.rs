@@ -1,4 +1,4 @@
-//! A mapping bound to one file: columns by number instead of by name, and rows made from records.
+//! A mapping bound to one file: columns by index instead of by name, and rows made from records.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,28 +15,24 @@ use super::template::{Part, Template};
 use crate::row_buffer::RowBuffer;
 use crate::sink::{Origin, host_of_file};
 
-/// One record of a file.
 pub(super) trait Record {
-    /// A column as text.
     fn text(&self, column: usize) -> Option<Cow<'_, str>>;
-    /// A column as a number: NaN if it is missing, none if it is no number.
+    /// NaN if the value is missing, None if it is not a number.
     fn number(&self, column: usize) -> Option<f64>;
-    /// A column as a count: [`ABSENT`] if it is missing, none if it is no count.
+    /// [`ABSENT`] if the value is missing, None if it is not a count.
     fn count(&self, column: usize) -> Option<u64>;
-    /// The time.
     fn time(&self, column: usize) -> Option<Timestamp>;
 }
 
-/// The mapping of one file.
 pub(super) struct Binding {
     time: usize,
-    host: Bound,
+    host: BoundTemplate,
     tables: Vec<BoundTable>,
     origin: Origin,
 }
 
 /// A template whose variables are columns.
-struct Bound(Vec<BoundPart>);
+struct BoundTemplate(Vec<BoundPart>);
 
 enum BoundPart {
     Literal(String),
@@ -45,12 +41,12 @@ enum BoundPart {
 
 struct BoundTable {
     schema: &'static Schema,
-    component: Option<Bound>,
+    component: Option<BoundTemplate>,
     values: Vec<BoundValue>,
-    /// The row that is being made, in whichever of the two the table holds. What no column gives stays missing.
+    /// The row being made; only the vector that the table needs is used. Values without a column stay missing.
     numbers: Vec<f64>,
     counts: Vec<u64>,
-    /// The component of the record before, most often that of this one too.
+    /// The component of the previous record, which is most often that of the next one.
     last: Option<Last>,
 }
 
@@ -60,7 +56,7 @@ struct BoundValue {
     scale: f64,
 }
 
-/// Times that can be written as a date with a year of four digits; anything else is no time of a sample.
+/// Times with a four-digit year; anything else is not the time of a sample.
 const YEARS: RangeInclusive<Timestamp> =
     Timestamp::from_seconds(0)..=Timestamp::from_seconds(253_402_300_799);
 
@@ -73,7 +69,7 @@ struct Last {
 }
 
 impl Binding {
-    /// Looks up every column that the mapping names. `name` is the path of the file.
+    /// Looks up every column of the mapping. `name` is the path of the file.
     pub(super) fn new(mapping: &Mapping, name: &str, columns: &[String]) -> Result<Binding, ReadError> {
         let captured: HashMap<String, String> = captures(mapping, name)?;
         let binder = Binder { captured, columns };
@@ -87,12 +83,10 @@ impl Binding {
         })
     }
 
-    /// The column with the time.
     pub(super) fn time_column(&self) -> usize {
         self.time
     }
 
-    /// The columns that are texts.
     pub(super) fn text_columns(&self) -> impl Iterator<Item = usize> {
         let components = self.tables.iter().filter_map(|table| table.component.as_ref());
         components.chain([&self.host]).flat_map(|bound| &bound.0).filter_map(|part| match part {
@@ -101,7 +95,7 @@ impl Binding {
         })
     }
 
-    /// The columns that are numbers, and whether they are counts.
+    /// With a flag for counts.
     pub(super) fn value_columns(&self) -> impl Iterator<Item = (usize, bool)> {
         let columns = |table: &BoundTable| {
             let is_count = table.schema.values == Values::Counts;
@@ -110,29 +104,28 @@ impl Binding {
         self.tables.iter().flat_map(columns)
     }
 
-    /// Makes the rows of one record; none if it does not fit.
-    pub(super) fn rows(&mut self, record: &dyn Record, gathering: &mut RowBuffer<'_>) -> Option<()> {
+    /// None if a value of the record is malformed.
+    pub(super) fn rows(&mut self, record: &dyn Record, row_buffer: &mut RowBuffer<'_>) -> Option<()> {
         let time = record.time(self.time).filter(|time| YEARS.contains(time))?;
         for table in &mut self.tables {
             table.fill(record)?;
-            let (slot, number) = table.place(record, &self.host, &mut self.origin, gathering)?;
+            let (slot, number) = table.place(record, &self.host, &mut self.origin, row_buffer)?;
             match table.schema.values {
-                Values::Numbers => gathering.table(slot).push_numbers(time, None, number, &table.numbers),
-                Values::Counts => gathering.table(slot).push_counts(time, None, number, &table.counts),
+                Values::Numbers => row_buffer.table(slot).push_numbers(time, None, number, &table.numbers),
+                Values::Counts => row_buffer.table(slot).push_counts(time, None, number, &table.counts),
             }
-            gathering.pushed();
+            row_buffer.pushed();
         }
         Some(())
     }
 
-    /// Rows were handed over: places known so far are void.
+    /// Slots are void after the buffer has delivered its rows.
     pub(super) fn forget_places(&mut self) {
         self.tables.iter_mut().for_each(|table| table.last = None);
     }
 }
 
 impl BoundTable {
-    /// Reads the values of a record.
     fn fill(&mut self, record: &dyn Record) -> Option<()> {
         for value in &self.values {
             match self.schema.values {
@@ -143,13 +136,13 @@ impl BoundTable {
         Some(())
     }
 
-    /// Where the row goes, and its component's number there.
+    /// The slot of the row, and its component's number there.
     fn place(
         &mut self,
         record: &dyn Record,
-        host: &Bound,
+        host: &BoundTemplate,
         origin: &mut Origin,
-        gathering: &mut RowBuffer<'_>,
+        row_buffer: &mut RowBuffer<'_>,
     ) -> Option<(usize, u32)> {
         if let Some(last) = &self.last
             && host.is(&last.host, record)
@@ -159,8 +152,8 @@ impl BoundTable {
         }
         origin.host = host.fill(record)?;
         let component = self.component.as_ref().map(|c| c.fill(record)).unwrap_or(Some(String::new()))?;
-        let slot = gathering.slot(origin, self.schema);
-        let number = gathering.table(slot).number(&name(self.schema, &origin.host, &component));
+        let slot = row_buffer.slot(origin, self.schema);
+        let number = row_buffer.table(slot).number(&name(self.schema, &origin.host, &component));
         self.last = Some(Last { host: origin.host.clone(), component, slot, number });
         Some((slot, number))
     }
@@ -188,8 +181,8 @@ fn name(schema: &Schema, host: &str, part: &str) -> String {
     }
 }
 
-impl Bound {
-    /// The text for a record; none where a part of it is missing.
+impl BoundTemplate {
+    /// None if a variable is missing.
     fn fill(&self, record: &dyn Record) -> Option<String> {
         let mut filled = String::new();
         for part in &self.0 {
@@ -201,7 +194,7 @@ impl Bound {
         (!filled.is_empty()).then_some(filled)
     }
 
-    /// Whether the text for a record is this one.
+    /// True if the text for the record is `text`.
     fn is(&self, text: &str, record: &dyn Record) -> bool {
         let strip = |rest: &'_ str, part: &BoundPart| -> Option<usize> {
             match part {
@@ -217,7 +210,6 @@ impl Bound {
     }
 }
 
-/// Finds columns by name.
 struct Binder<'b> {
     captured: HashMap<String, String>,
     columns: &'b [String],
@@ -232,8 +224,8 @@ impl Binder<'_> {
         })
     }
 
-    /// What the path tells comes first: it does not change from line to line.
-    fn template(&self, template: &Template) -> Result<Bound, ReadError> {
+    /// Variables of the path come first: they are the same for every line.
+    fn template(&self, template: &Template) -> Result<BoundTemplate, ReadError> {
         let part = |part: &Part| match part {
             Part::Literal(text) => Ok(BoundPart::Literal(text.clone())),
             Part::Variable(name) => match self.captured.get(name) {
@@ -241,7 +233,7 @@ impl Binder<'_> {
                 None => Ok(BoundPart::Column(self.column(name)?)),
             },
         };
-        Ok(Bound(template.0.iter().map(part).collect::<Result<_, ReadError>>()?))
+        Ok(BoundTemplate(template.0.iter().map(part).collect::<Result<_, ReadError>>()?))
     }
 
     fn table(&self, table: &TableMapping) -> Result<BoundTable, ReadError> {

@@ -1,4 +1,4 @@
-//! CSV through a mapping.
+//! CSV files, read through a mapping.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -12,37 +12,37 @@ use laggard_input::{Place, ReadError};
 
 use super::binding::{Binding, Record};
 use super::mapping::{Mapping, Options, TimeUnit};
-use crate::printed::bad_lines::BadLines;
 use crate::row_buffer::RowBuffer;
-use crate::sink::{ROWS_AT_ONCE, Sink};
+use crate::sink::{ROWS_PER_PIECE, Sink};
+use crate::sysstat_text::bad_lines::BadLines;
 
-/// A record that is longer has a quote that nobody closed.
+/// A longer record has an unclosed quote.
 const LONGEST_RECORD: usize = 1 << 20;
 
-/// Reads a file; `name` is its path, for the mapping to look at.
+/// `name` is the path, for the mapping's path pattern.
 pub fn read(
     input: &mut dyn BufRead,
     name: &str,
     mapping: &Mapping,
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
-    let mut gathering = RowBuffer::new(sink, ROWS_AT_ONCE);
+    let mut row_buffer = RowBuffer::new(sink, ROWS_PER_PIECE);
     let mut bad = BadLines::default();
-    let read = records(input, name, mapping, &mut gathering, &mut bad);
-    gathering.hand_over()?;
+    let read = records(input, name, mapping, &mut row_buffer, &mut bad);
+    row_buffer.hand_over()?;
     read?;
-    bad.settle(&mut gathering, "at least one line that fits the mapping")
+    bad.settle(&mut row_buffer, "at least one line that matches the mapping")
 }
 
 fn records(
     input: &mut dyn BufRead,
     name: &str,
     mapping: &Mapping,
-    gathering: &mut RowBuffer<'_>,
+    row_buffer: &mut RowBuffer<'_>,
     bad: &mut BadLines,
 ) -> Result<(), ReadError> {
     let budget = Rc::new(Cell::new(LONGEST_RECORD));
-    let mut reader = reader(Budgeted { input, budget: budget.clone() }, &mapping.options);
+    let mut reader = reader(LimitedReader { input, budget: budget.clone() }, &mapping.options);
     let columns = columns(&mut reader, &mapping.options)?;
     let mut binding = Binding::new(mapping, name, &columns)?;
     let mut fields = ByteRecord::new();
@@ -52,12 +52,12 @@ fn records(
             return Ok(());
         }
         let line = Line { fields: &fields, options: &mapping.options, unit: mapping.time.unit };
-        let fits = fields.len() == columns.len() && binding.rows(&line, gathering).is_some();
+        let fits = fields.len() == columns.len() && binding.rows(&line, row_buffer).is_some();
         if !fits {
             let number = fields.position().map_or(0, ::csv::Position::line);
             bad.add(number, fields.as_slice());
         }
-        if gathering.settle()? {
+        if row_buffer.settle()? {
             binding.forget_places();
         }
     }
@@ -90,18 +90,19 @@ fn unreadable(error: ::csv::Error) -> ReadError {
     }
 }
 
-/// Bytes, as long as records have an end: a quote that nobody closed must not swallow the memory.
-struct Budgeted<'r> {
+/// Limits the length of a record: an unclosed quote must not fill the memory.
+struct LimitedReader<'r> {
     input: &'r mut dyn BufRead,
     budget: Rc<Cell<usize>>,
 }
 
-impl Read for Budgeted<'_> {
+impl Read for LimitedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.input.read(buffer)?;
         let left = self.budget.get().checked_sub(read);
-        self.budget
-            .set(left.ok_or_else(|| std::io::Error::other("a record has no end: is a quote not closed?"))?);
+        self.budget.set(
+            left.ok_or_else(|| std::io::Error::other("a record has no end: check for an unclosed quote"))?,
+        );
         Ok(read)
     }
 }
@@ -162,7 +163,7 @@ impl Record for Line<'_> {
     }
 }
 
-/// A count that somebody wrote as `12.0` or `1.2e9`.
+/// A count written as `12.0` or `1.2e9`.
 pub(super) fn whole(number: f64) -> Option<u64> {
     ((0.0..1.8e19).contains(&number) && number.fract() == 0.0).then_some(number as u64)
 }
@@ -177,7 +178,6 @@ impl TimeUnit {
         }
     }
 
-    /// The instant of a whole number of units.
     pub(super) fn instant(self, count: i64) -> Option<Timestamp> {
         let micros = match self {
             TimeUnit::Nanoseconds => Some(count.div_euclid(1000)),
@@ -186,7 +186,6 @@ impl TimeUnit {
         micros.map(Timestamp::from_micros)
     }
 
-    /// The instant of a number of units.
     pub(super) fn instant_of_fraction(self, count: f64) -> Option<Timestamp> {
         let micros = (count * self.micros()).round();
         (micros.abs() < 9e18).then(|| Timestamp::from_micros(micros as i64))

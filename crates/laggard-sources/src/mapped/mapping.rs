@@ -12,7 +12,6 @@ use toml::Spanned;
 
 use super::template::{PathPattern, Template};
 
-/// How the columns of a file become rows.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(super) time: TimeColumn,
@@ -23,16 +22,15 @@ pub struct Mapping {
     group_by: Vec<String>,
 }
 
-/// One of the tables that a file has values for.
 #[derive(Clone, Debug)]
 pub(super) struct TableMapping {
     pub(super) schema: &'static Schema,
-    /// The component within its host; none if the host itself is the component.
+    /// The name within the host; None if the host itself is the component.
     pub(super) component: Option<Template>,
     pub(super) columns: Vec<ColumnMapping>,
 }
 
-/// A column of a table, and the file's column that it comes from.
+/// A column of a table, and the file's column for it.
 #[derive(Clone, Debug)]
 pub(super) struct ColumnMapping {
     pub(super) position: usize,
@@ -40,7 +38,6 @@ pub(super) struct ColumnMapping {
     pub(super) scale: f64,
 }
 
-/// Where the time is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TimeColumn {
@@ -49,7 +46,7 @@ pub(super) struct TimeColumn {
     pub(super) every: Option<Span>,
 }
 
-/// What a time counts, since 1970 in UTC; or a text.
+/// Units since 1970 in UTC, or a text.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub(super) enum TimeUnit {
     #[serde(rename = "s")]
@@ -64,19 +61,16 @@ pub(super) enum TimeUnit {
     Text,
 }
 
-/// How a CSV file is written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Options {
-    /// Between two columns.
     pub(super) delimiter: char,
-    /// Between whole numbers and fractions.
     pub(super) decimal: char,
-    /// What stands for a value that is not there.
+    /// Texts that stand for a missing value.
     pub(super) missing: Vec<String>,
-    /// What a line that is to be passed over begins with.
+    /// The first character of lines to skip.
     pub(super) comment: Option<char>,
-    /// The names of the columns, where the file does not begin with them.
+    /// For files without a heading.
     pub(super) columns: Option<Vec<String>>,
 }
 
@@ -87,7 +81,6 @@ impl Default for Options {
     }
 }
 
-/// Why a mapping is of no use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct MappingError(String);
 
@@ -97,7 +90,7 @@ impl fmt::Display for MappingError {
     }
 }
 
-/// The file as it is written.
+/// The file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -155,19 +148,18 @@ fn one() -> f64 {
 }
 
 impl Mapping {
-    /// Reads and checks a mapping file.
     pub fn read(text: &str) -> Result<Mapping, MappingError> {
         let written: Written = toml::from_str(text).map_err(|error| MappingError(error.to_string()))?;
         Checker { text }.mapping(written)
     }
 
-    /// The attributes in which peers are equal, if the mapping says so.
+    /// The attributes that peers have in common, if the mapping has them.
     pub fn group_by(&self) -> Option<&[String]> {
         (!self.group_by.is_empty()).then_some(&self.group_by)
     }
 }
 
-/// Checks what is written, and says in which line it is wrong.
+/// Checks the file and reports the line of an error.
 struct Checker<'t> {
     text: &'t str,
 }
@@ -179,7 +171,7 @@ impl Checker<'_> {
         let host = self.template(component.host.as_ref())?;
         self.options(&written.options)?;
         if written.time.every.is_some_and(|every| every <= Span::ZERO) {
-            return Err(MappingError("[time]: expected `every` to be longer than no time".into()));
+            return Err(MappingError("[time]: expected a positive `every`".into()));
         }
         let mut tables = self.metrics(&written.metrics, component)?;
         tables.extend(self.counters(&written.counters, component)?);

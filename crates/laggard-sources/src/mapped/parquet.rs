@@ -1,4 +1,4 @@
-//! Parquet through a mapping.
+//! Parquet files, read through a mapping.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -21,19 +21,19 @@ use super::binding::{Binding, Record};
 use super::csv::whole;
 use super::mapping::{Mapping, TimeUnit};
 use crate::row_buffer::RowBuffer;
-use crate::sink::{ROWS_AT_ONCE, Sink};
+use crate::sink::{ROWS_PER_PIECE, Sink};
 
-/// Parquet is read from its end, so what cannot be sought in is held in memory; but not more than this.
-const MOST_IN_MEMORY: u64 = 1 << 30;
+/// Parquet is read from its end, so a stream is held in memory, up to this size.
+const MAX_IN_MEMORY: u64 = 1 << 30;
 
 const ROWS_IN_BATCH: usize = 8192;
 
-/// Reads a file; `name` is its path, for the mapping to look at.
+/// `name` is the path, for the mapping's path pattern.
 pub fn read_file(file: File, name: &str, mapping: &Mapping, sink: &mut dyn Sink) -> Result<(), ReadError> {
     read(file, name, mapping, sink)
 }
 
-/// Reads a stream, such as a member of an archive.
+/// For streams such as a member of an archive.
 pub fn read_stream(
     input: &mut dyn BufRead,
     name: &str,
@@ -41,9 +41,9 @@ pub fn read_stream(
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
     let mut content = Vec::new();
-    let taken = input.take(MOST_IN_MEMORY + 1).read_to_end(&mut content);
+    let taken = input.take(MAX_IN_MEMORY + 1).read_to_end(&mut content);
     taken.map_err(|error| ReadError::Io { place: Place::Byte(content.len() as u64), error })?;
-    if content.len() as u64 > MOST_IN_MEMORY {
+    if content.len() as u64 > MAX_IN_MEMORY {
         let expected = "at most 1 GiB of Parquet in an archive (unpack it first)";
         return Err(ReadError::content(Place::Whole, expected, "more"));
     }
@@ -56,17 +56,17 @@ fn read<C: ChunkReader + 'static>(
     mapping: &Mapping,
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
-    let mut gathering = RowBuffer::new(sink, ROWS_AT_ONCE);
+    let mut row_buffer = RowBuffer::new(sink, ROWS_PER_PIECE);
     let mut misfits = 0;
-    let read = batches(content, name, mapping, &mut gathering, &mut misfits);
-    gathering.hand_over()?;
+    let read = batches(content, name, mapping, &mut row_buffer, &mut misfits);
+    row_buffer.hand_over()?;
     read?;
-    if gathering.rows() == 0 {
-        let expected = "at least one row that fits the mapping";
+    if row_buffer.rows() == 0 {
+        let expected = "at least one row that matches the mapping";
         return Err(ReadError::content(Place::Whole, expected, "none"));
     }
     if misfits > 0 {
-        gathering.note(None, format!("rows that do not fit the mapping left out: {misfits}"));
+        row_buffer.note(None, format!("rows that do not match the mapping skipped: {misfits}"));
     }
     Ok(())
 }
@@ -75,29 +75,29 @@ fn batches<C: ChunkReader + 'static>(
     content: C,
     name: &str,
     mapping: &Mapping,
-    gathering: &mut RowBuffer<'_>,
+    row_buffer: &mut RowBuffer<'_>,
     misfits: &mut u64,
 ) -> Result<(), ReadError> {
     let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(content))?;
     let columns: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
     let mut binding = Binding::new(mapping, name, &columns)?;
-    let wanted = Wanted::new(&binding, columns.len());
+    let wanted = ColumnUses::new(&binding, columns.len());
     let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.columns());
     let mut reader = guarded(|| builder.with_projection(mask).with_batch_size(ROWS_IN_BATCH).build())?;
     while let Some(batch) = guarded(|| Ok(reader.next().transpose()?))? {
         let batch = wanted.converted(&batch, mapping.time.unit)?;
         for row in 0..batch.length {
-            let fits = binding.rows(&Row { batch: &batch, row }, gathering).is_some();
+            let fits = binding.rows(&Row { batch: &batch, row }, row_buffer).is_some();
             *misfits += u64::from(!fits);
         }
-        if gathering.settle()? {
+        if row_buffer.settle()? {
             binding.forget_places();
         }
     }
     Ok(())
 }
 
-/// The library asserts some of what a damaged file may break. What it holds then is dropped.
+/// Turns a panic of the Parquet library on a damaged file into an error. Rows in progress are dropped.
 fn guarded<T>(read: impl FnOnce() -> ::parquet::errors::Result<T>) -> Result<T, ReadError> {
     let broken = |found: String| ReadError::content(Place::Whole, "Parquet", found);
     match catch_unwind(AssertUnwindSafe(read)) {
@@ -106,8 +106,8 @@ fn guarded<T>(read: impl FnOnce() -> ::parquet::errors::Result<T>) -> Result<T, 
     }
 }
 
-/// What is wanted of each column of the file.
-struct Wanted(Vec<Use>);
+/// The use of each column of the file.
+struct ColumnUses(Vec<Use>);
 
 #[derive(Clone, Copy, Default)]
 struct Use {
@@ -117,8 +117,8 @@ struct Use {
     count: bool,
 }
 
-impl Wanted {
-    fn new(binding: &Binding, columns: usize) -> Wanted {
+impl ColumnUses {
+    fn new(binding: &Binding, columns: usize) -> ColumnUses {
         let mut uses = vec![Use::default(); columns];
         uses[binding.time_column()].time = true;
         binding.text_columns().for_each(|column| uses[column].text = true);
@@ -126,7 +126,7 @@ impl Wanted {
             uses[column].count |= is_count;
             uses[column].number = true;
         }
-        Wanted(uses)
+        ColumnUses(uses)
     }
 
     fn columns(&self) -> impl Iterator<Item = usize> {
@@ -163,7 +163,7 @@ impl Use {
             text: to(self.text || (self.time && unit == TimeUnit::Text), &DataType::Utf8)?,
             number: to(self.number || self.time && unit != TimeUnit::Text, &DataType::Float64).or_else(
                 |error| {
-                    // A time that is a time, and not a number of units, need not be a number as well.
+                    // A column with a time type need not be convertible to a number.
                     if self.number { Err(error) } else { Ok(None) }
                 },
             )?,
@@ -172,7 +172,7 @@ impl Use {
     }
 }
 
-/// The times of a column that is one of times, or of whole numbers.
+/// None if the column has neither times nor integers.
 fn micros(array: &ArrayRef, unit: TimeUnit) -> Result<Option<ArrayRef>, ArrowError> {
     match array.data_type() {
         DataType::Timestamp(_, zone) => {
@@ -209,7 +209,7 @@ struct Row<'b> {
 }
 
 impl Row<'_> {
-    /// The array of a column, if there is a value in this row.
+    /// None if the value is missing in this row.
     fn value<'a>(&self, array: &'a Option<ArrayRef>) -> Option<&'a ArrayRef> {
         array.as_ref().filter(|array| array.is_valid(self.row))
     }

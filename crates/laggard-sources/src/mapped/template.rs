@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-/// A text with variables.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Template(pub(super) Vec<Part>);
 
-/// A piece of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     Literal(String),
@@ -14,7 +12,6 @@ pub(super) enum Part {
 }
 
 impl Template {
-    /// Reads `{variable}` and what stands between.
     pub(super) fn read(text: &str) -> Result<Template, String> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -22,7 +19,7 @@ impl Template {
             let (variable, after) =
                 after.split_once('}').ok_or_else(|| format!("{text:?} lacks a closing }}"))?;
             if variable.is_empty() {
-                return Err(format!("{text:?} has braces with no name in them"));
+                return Err(format!("{text:?} has braces without a name"));
             }
             push_literal(&mut parts, literal);
             parts.push(Part::Variable(variable.into()));
@@ -32,7 +29,7 @@ impl Template {
         Ok(Template(parts))
     }
 
-    /// The values that make the template this text; each as short as it can be.
+    /// The shortest values with which the template equals this text.
     pub(super) fn captures(&self, text: &str) -> Option<Vec<(String, String)>> {
         let mut found = Vec::new();
         let mut rest = text;
@@ -50,13 +47,13 @@ impl Template {
         is_whole.then_some(found)
     }
 
-    /// Whether two variables touch: then no text tells where one ends.
+    /// True if two variables are adjacent, so that the end of the first is unknown.
     pub(super) fn is_ambiguous(&self) -> bool {
         self.0.windows(2).any(|two| matches!(two, [Part::Variable(_), Part::Variable(_)]))
     }
 }
 
-/// How far the value of a variable goes, by what follows it.
+/// The length of a variable's value, determined by the text that follows it.
 fn length(text: &str, following: &[Part]) -> Option<usize> {
     match following {
         [Part::Literal(last)] => text.strip_suffix(last.as_str()).map(str::len),
@@ -80,23 +77,22 @@ impl fmt::Display for Template {
     }
 }
 
-/// The end of a path, part by part: `{cluster}/{host}/{day}.csv`.
+/// The end of a path, component by component: `{cluster}/{host}/{day}.csv`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PathPattern(Vec<Template>);
 
 impl PathPattern {
-    /// Reads a pattern.
     pub(super) fn read(text: &str) -> Result<PathPattern, String> {
         let segments: Vec<Template> = text.split('/').map(Template::read).collect::<Result<_, _>>()?;
         match segments.iter().find(|segment| segment.is_ambiguous()) {
             Some(segment) => {
-                Err(format!("in {:?} two variables touch: put something between", segment.to_string()))
+                Err(format!("two variables are adjacent in {:?}: put text between them", segment.to_string()))
             }
             None => Ok(PathPattern(segments)),
         }
     }
 
-    /// What the variables stand for in a path. Endings of compressed files do not count.
+    /// The values of the variables in a path. Suffixes of compressed files are ignored.
     pub(super) fn captures(&self, path: &str) -> Option<Vec<(String, String)>> {
         let path = [".gz", ".xz", ".zst"]
             .iter()

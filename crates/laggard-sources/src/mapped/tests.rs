@@ -1,4 +1,4 @@
-//! CSV and Parquet through mappings, whole and broken.
+//! CSV and Parquet through mappings, intact and damaged.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use laggard_core::samples::ABSENT;
 use laggard_input::ReadError;
 
 use super::{Mapping, csv, parquet};
-use crate::sink::Collected;
+use crate::sink::MemorySink;
 
 const DRIVES: &str = r#"
     [time]
@@ -28,14 +28,14 @@ const DRIVES: &str = r#"
 const LINES: &str = "\"ts\",\"disk_id\",\"throughput\",\"latency\"\n\
     100,\"disk1\",25.5,1000\n115,\"disk1\",NA,NA\n100,\"disk2\",7,2000\n115,\"disk2\",8,2500\n";
 
-fn collect(mapping: &str, name: &str, text: impl AsRef<[u8]>) -> (Collected, Result<(), ReadError>) {
-    let mut collected = Collected::default();
+fn collect(mapping: &str, name: &str, text: impl AsRef<[u8]>) -> (MemorySink, Result<(), ReadError>) {
+    let mut collected = MemorySink::default();
     let mapping = Mapping::read(mapping).unwrap();
     let result = csv::read(&mut text.as_ref(), name, &mapping, &mut collected);
     (collected, result)
 }
 
-fn good(mapping: &str, text: &str) -> Collected {
+fn good(mapping: &str, text: &str) -> MemorySink {
     let (collected, result) = collect(mapping, "a.tar/A/host_1/today.csv", text);
     result.unwrap();
     collected
@@ -62,9 +62,9 @@ fn lines_that_do_not_fit_are_counted() {
     let collected = good(DRIVES, &text);
     assert_eq!(collected.count("disk_rates"), 5);
     assert!(
-        collected.said()[0].starts_with("unreadable lines left out: 3, the first is line 6"),
+        collected.note_texts()[0].starts_with("unreadable lines skipped: 3, the first is line 6"),
         "{:?}",
-        collected.said()
+        collected.note_texts()
     );
 }
 
@@ -173,15 +173,15 @@ fn parquet_file(time: ArrayRef) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-fn collect_parquet(mut bytes: &[u8]) -> (Collected, Result<(), ReadError>) {
-    let mut collected = Collected::default();
+fn collect_parquet(mut bytes: &[u8]) -> (MemorySink, Result<(), ReadError>) {
+    let mut collected = MemorySink::default();
     let mapping = Mapping::read(&DRIVES.replace("{day}.csv", "{day}.parquet")).unwrap();
     let result = parquet::read_stream(&mut bytes, "A/host_1/today.parquet", &mapping, &mut collected);
     (collected, result)
 }
 
 #[test]
-fn parquet_says_the_same_as_csv() {
+fn parquet_gives_the_same_rows_as_csv() {
     let times: [ArrayRef; 3] = [
         Arc::new(Int64Array::from(vec![100, 115, 100])),
         Arc::new(Float64Array::from(vec![100.0, 115.0, 100.0])),

@@ -1,4 +1,4 @@
-//! `sadf -d`: values separated by `;`, one activity after the other, each under a line that heads its columns.
+//! `sadf -d`: values separated by `;`, one activity after the other, each after a line with its columns.
 
 use std::io::BufRead;
 
@@ -8,15 +8,15 @@ use laggard_input::{Lines, Place, ReadError};
 
 use super::moment::Moment;
 use super::samples::Samples;
-use crate::printed::bad_lines::BadLines;
-use crate::printed::column::{Row, Target};
-use crate::sink::{ROWS_AT_ONCE, Sink};
+use crate::sink::{ROWS_PER_PIECE, Sink};
+use crate::sysstat_text::bad_lines::BadLines;
+use crate::sysstat_text::column::{Row, Target};
 
-/// Activities that share a table (what an interface carries, and its errors) stand far apart in the file, so
-/// their rows are kept until the other one comes: a day of seconds for a well-equipped host.
+/// Activities of one table (an interface's traffic and its errors) are far apart in the file, so rows are kept until
+/// the other activity follows. This is enough for one day at 1 s of a large host.
 const ROWS_KEPT: usize = 1 << 20;
 
-/// Whether a text begins like such a file: with a heading, or with a restart.
+/// True if the text has a heading, or begins with a restart.
 pub fn recognises(start: &[u8]) -> bool {
     let mut lines = start.split(|&byte| byte == b'\n');
     let is_restart = |line| memchr::memmem::find(line, b";LINUX-RESTART").is_some();
@@ -24,12 +24,11 @@ pub fn recognises(start: &[u8]) -> bool {
     lines.clone().next().is_some_and(is_restart) || lines.any(is_heading)
 }
 
-/// Reads lines.
 pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
     read_keeping(ROWS_KEPT, input, sink)
 }
 
-/// Reads lines, and keeps so many rows of a table that may yet be completed.
+/// Keeps `rows` rows of a table that may still be completed.
 pub(super) fn read_keeping(
     rows: usize,
     input: &mut dyn BufRead,
@@ -39,8 +38,8 @@ pub(super) fn read_keeping(
     let bad = BadLines::default();
     let mut reader = Reader { samples, heading: None, rows_kept: rows, overflown: Vec::new(), bad };
     let read = reader.lines(Lines::new(input));
-    let told = reader.bad.settle(&mut reader.samples.gathering, EXPECTED);
-    reader.samples.finish_after(read.and(told))
+    let noted = reader.bad.settle(&mut reader.samples.row_buffer, EXPECTED);
+    reader.samples.finish_after(read.and(noted))
 }
 
 const EXPECTED: &str = "lines of sadf -d with samples of disks, interfaces, TCP or pressure";
@@ -49,17 +48,16 @@ struct Reader<'s> {
     samples: Samples<'s>,
     heading: Option<Heading>,
     rows_kept: usize,
-    /// The activities of which too many rows came to keep them: others can no longer complete these.
+    /// Activities with more rows than can be kept: others can no longer complete these.
     overflown: Vec<Heading>,
     bad: BadLines,
 }
 
-/// What the columns of an activity hold.
 #[derive(Clone, PartialEq)]
 struct Heading {
-    /// None for an activity that is of no use here.
+    /// None for an activity without a table.
     schema: Option<&'static Schema>,
-    /// A component's name stands before the values.
+    /// The name of a component precedes the values.
     is_named: bool,
     targets: Vec<Option<Target>>,
 }
@@ -84,13 +82,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Rows without some values would hide those that were handed over before.
+    /// Rows with missing values would hide the ones delivered before.
     fn unless_overflown(&mut self, mut heading: Heading) -> Heading {
         let is_late = |before: &Heading| before.schema == heading.schema && *before != heading;
         if self.overflown.iter().any(is_late) {
-            let text =
-                "an activity that came too late to complete a table was left out (sadf -j has them together)";
-            self.samples.gathering.note(None, text);
+            let text = "skipped an activity that follows too late to complete its table (sadf -j prints both together)";
+            self.samples.row_buffer.note(None, text);
             heading.schema = None;
         }
         heading
@@ -100,15 +97,15 @@ impl Reader<'_> {
         let Some(heading) = &self.heading else { return Ok(()) };
         let is_shared =
             heading.schema.is_some_and(|schema| matches!(schema.name, "net_rates" | "pressure_rates"));
-        let most = if is_shared { self.rows_kept } else { ROWS_AT_ONCE };
-        if self.samples.gathering.settle_table(slot, most)? && is_shared && !self.overflown.contains(heading)
+        let most = if is_shared { self.rows_kept } else { ROWS_PER_PIECE };
+        if self.samples.row_buffer.settle_table(slot, most)? && is_shared && !self.overflown.contains(heading)
         {
             self.overflown.push(heading.clone());
         }
         Ok(())
     }
 
-    /// A line with values, or with a remark: where its row went, if it has one; none if it cannot be read.
+    /// The slot of the row, if the line has one; None if the line cannot be read.
     fn line(&mut self, text: &str) -> Option<Option<usize>> {
         let mut fields = text.split(';');
         let (host, interval, time) = (fields.next()?, fields.next()?, fields.next()?);
@@ -168,7 +165,7 @@ impl Heading {
     }
 }
 
-/// The table for an activity, known by a column that only it has (NFS has a `retrans/s` as well as TCP).
+/// The table of an activity, determined by a column that only it has (NFS has a `retrans/s` as well as TCP).
 fn activity(columns: &[&str]) -> Option<&'static Schema> {
     let marks = [
         ("DEV", "disk_rates"),

@@ -7,23 +7,21 @@ use serde::Deserialize;
 use laggard_input::ReadError;
 
 use super::moment::Moment;
-use super::samples::{Printed, Samples};
-use crate::printed::document::{self, Fields, Statistics};
+use super::samples::{FieldValue, Samples};
 use crate::sink::Sink;
+use crate::sysstat_text::document::{self, Fields, Statistics};
 
-/// Whether a text begins like such a document.
 pub fn recognises(start: &[u8]) -> bool {
     document::recognises(start) && document::has_file_date(start)
 }
 
-/// Reads a document, one sample at a time.
 pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut samples = Samples::new(sink);
     let read = document::read(input, &mut samples);
     samples.finish_after(read)
 }
 
-/// All activities at one time; those that are not named here are passed over.
+/// All activities at one time. Unnamed ones are skipped.
 #[derive(Deserialize)]
 pub(super) struct Sample {
     timestamp: Option<Moment>,
@@ -77,7 +75,7 @@ impl Statistics for Samples<'_> {
         self.fields("psi-cpu", "", &sample.psi.psi_cpu);
         self.fields("psi-io", "", &sample.psi.psi_io);
         self.fields("psi-mem", "", &sample.psi.psi_mem);
-        self.gathering.settle().map(drop)
+        self.row_buffer.settle().map(drop)
     }
 
     fn remark(&mut self, remark: Remark) {
@@ -87,7 +85,7 @@ impl Statistics for Samples<'_> {
     }
 
     fn host_ends(&mut self) -> Result<(), ReadError> {
-        self.gathering.hand_over()
+        self.row_buffer.hand_over()
     }
 }
 
@@ -95,7 +93,11 @@ impl Samples<'_> {
     fn fields<'f>(&mut self, element: &str, key: &str, all: impl IntoIterator<Item = &'f Fields>) {
         for fields in all {
             let name = fields.text(key).unwrap_or_default();
-            self.row(element, name, fields.numbers().map(|(name, number)| (name, Printed::Number(number))));
+            self.row(
+                element,
+                name,
+                fields.numbers().map(|(name, number)| (name, FieldValue::Number(number))),
+            );
         }
     }
 }

@@ -3,7 +3,6 @@
 use laggard_core::model::time::{Span, Timestamp};
 use serde::Deserialize;
 
-/// A time, and what happened then.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Moment {
@@ -11,20 +10,18 @@ pub(super) struct Moment {
     pub(super) date: String,
     /// `19:48:43`.
     pub(super) time: String,
-    /// Whether that is UTC.
+    /// 1 if the time is UTC.
     pub(super) utc: Option<f64>,
-    /// The name of the time zone, as the newest versions have it instead.
+    /// The name of the time zone, in the newest versions.
     pub(super) tz: Option<String>,
-    /// Seconds since the sample before.
+    /// Seconds since the previous sample.
     pub(super) interval: Option<f64>,
-    /// A comment.
     pub(super) com: Option<String>,
-    /// How many processors a restarted host has.
+    /// The number of processors after a restart.
     pub(super) cpu_count: Option<f64>,
 }
 
 impl Moment {
-    /// Sets what an attribute of that name says.
     pub(super) fn set(&mut self, name: &str, text: &str) {
         match name {
             "date" => self.date = text.into(),
@@ -38,7 +35,7 @@ impl Moment {
         }
     }
 
-    /// The instant, and whether it is known to be one of UTC.
+    /// The instant, and true if it is known to be UTC.
     pub(super) fn instant(&self) -> Option<(Timestamp, bool)> {
         let is_utc = self.utc == Some(1.0) || matches!(self.tz.as_deref(), Some("UTC" | "GMT"));
         if let Ok(seconds) = self.time.parse() {
@@ -47,7 +44,6 @@ impl Moment {
         Some((format!("{} {}", self.date, self.time).parse().ok()?, is_utc))
     }
 
-    /// The interval, if there is one.
     pub(super) fn every(&self) -> Option<Span> {
         self.interval.filter(|&seconds| (1.0..1e9).contains(&seconds)).map(|s| Span::from_seconds(s as i64))
     }

@@ -1,4 +1,4 @@
-//! Samples on their way from sadf's text to rows: one host and one time after the other.
+//! Converts samples of sadf to rows: one host and one time after the other.
 
 use laggard_core::model::component;
 use laggard_core::model::schema::Schema;
@@ -6,45 +6,39 @@ use laggard_core::model::time::Timestamp;
 use laggard_input::{Place, ReadError};
 
 use super::moment::Moment;
-use crate::printed::column::{Row, Target};
 use crate::row_buffer::RowBuffer;
-use crate::sink::{Origin, ROWS_AT_ONCE, Sink};
+use crate::sink::{Origin, ROWS_PER_PIECE, Sink};
+use crate::sysstat_text::column::{Row, Target};
 
-/// What a file must have, to be of use.
 const EXPECTED: &str = "at least one sample of disks, interfaces, TCP or pressure \
                         (write it by `sadf ... -- -d -n DEV,EDEV,ETCP -q PSI`)";
 
-/// Takes samples, gives rows.
 pub(super) struct Samples<'s> {
-    pub(super) gathering: RowBuffer<'s>,
+    pub(super) row_buffer: RowBuffer<'s>,
     pub(super) origin: Origin,
     time: Option<Timestamp>,
     zoneless: bool,
     timeless: u64,
 }
 
-/// A value of a sample, read or not.
-pub(super) enum Printed<'p> {
+pub(super) enum FieldValue<'p> {
     Number(f64),
     Text(&'p str),
 }
 
 impl<'s> Samples<'s> {
-    /// Before the first sample.
     pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
         let origin = Origin { host: "unknown".into(), every: None, wraps_at_32_bits: false };
-        let gathering = RowBuffer::new(sink, ROWS_AT_ONCE);
-        Samples { gathering, origin, time: None, zoneless: false, timeless: 0 }
+        let row_buffer = RowBuffer::new(sink, ROWS_PER_PIECE);
+        Samples { row_buffer, origin, time: None, zoneless: false, timeless: 0 }
     }
 
-    /// What follows was sampled on that host.
     pub(super) fn host(&mut self, name: &str) {
         if self.origin.host != name {
             self.origin = Origin { host: name.into(), every: None, wraps_at_32_bits: false };
         }
     }
 
-    /// What follows was sampled at that time.
     pub(super) fn begin(&mut self, moment: &Moment) {
         let instant = moment.instant();
         self.timeless += u64::from(instant.is_none());
@@ -53,26 +47,26 @@ impl<'s> Samples<'s> {
         self.origin.every = self.origin.every.or(moment.every());
     }
 
-    /// One component's part of one activity, under the name that JSON and XML have for it.
+    /// One component of one activity, with the column names of JSON and XML.
     pub(super) fn row<'p>(
         &mut self,
         element: &str,
         component: &str,
-        fields: impl Iterator<Item = (&'p str, Printed<'p>)>,
+        fields: impl Iterator<Item = (&'p str, FieldValue<'p>)>,
     ) {
         let (Some(schema), Some(time)) = (schema(element), self.time) else { return };
         let mut row = Row::new(schema);
         for (name, value) in fields {
             let Some(target) = Target::named(schema, column(element, name)) else { continue };
             match value {
-                Printed::Number(value) => row.set(target, value),
-                Printed::Text(text) => _ = row.set_text(target, text),
+                FieldValue::Number(value) => row.set(target, value),
+                FieldValue::Text(text) => _ = row.set_text(target, text),
             }
         }
         self.push(schema, time, component, row);
     }
 
-    /// A row as it is; says where it went.
+    /// Returns the slot of the row.
     pub(super) fn push(
         &mut self,
         schema: &'static Schema,
@@ -88,39 +82,38 @@ impl<'s> Samples<'s> {
             "net_rates" => component::nic(host, component),
             _ => host.clone(),
         };
-        let slot = self.gathering.slot(&self.origin, schema);
-        self.gathering.numbers(slot, time, &name, &values);
+        let slot = self.row_buffer.slot(&self.origin, schema);
+        self.row_buffer.numbers(slot, time, &name, &values);
         Some(slot)
     }
 
-    /// A restart or a comment.
     pub(super) fn remark(&mut self, moment: &Moment) {
         let time = moment.instant().map(|(time, _)| time);
         let host = &self.origin.host;
         match (&moment.com, moment.cpu_count) {
-            (Some(comment), _) => self.gathering.note(time, format!("{host}: {comment}")),
-            (None, Some(count)) => self.gathering.note(time, format!("{host} restarted with {count} CPUs")),
-            (None, None) => self.gathering.note(time, format!("{host} restarted")),
+            (Some(comment), _) => self.row_buffer.note(time, format!("{host}: {comment}")),
+            (None, Some(count)) => self.row_buffer.note(time, format!("{host} restarted with {count} CPUs")),
+            (None, None) => self.row_buffer.note(time, format!("{host} restarted")),
         }
     }
 
-    /// Hands the rest over, and says what should be known of it.
+    /// Delivers the rest, with notes.
     pub(super) fn finish(mut self) -> Result<(), ReadError> {
         if self.zoneless {
-            self.gathering
-                .note(None, "the times are local ones of an unknown time zone and were read as UTC");
+            self.row_buffer
+                .note(None, "the times are local times of an unknown time zone and were read as UTC");
         }
         if self.timeless > 0 {
-            self.gathering.note(None, format!("samples without a readable time left out: {}", self.timeless));
+            self.row_buffer.note(None, format!("samples without a readable time skipped: {}", self.timeless));
         }
-        self.gathering.hand_over()?;
-        match self.gathering.rows() {
+        self.row_buffer.hand_over()?;
+        match self.row_buffer.rows() {
             0 => Err(ReadError::content(Place::Whole, EXPECTED, "none")),
             _ => Ok(()),
         }
     }
 
-    /// As [`Samples::finish`]; but that reading failed comes first, if it did.
+    /// Like [`Samples::finish`], but returns the read error first.
     pub(super) fn finish_after(self, read: Result<(), ReadError>) -> Result<(), ReadError> {
         let finished = self.finish();
         match (read, finished) {
@@ -131,7 +124,6 @@ impl<'s> Samples<'s> {
     }
 }
 
-/// The table for an activity.
 fn schema(element: &str) -> Option<&'static Schema> {
     Schema::named(match element {
         "disk-device" => "disk_rates",
@@ -142,7 +134,7 @@ fn schema(element: &str) -> Option<&'static Schema> {
     })
 }
 
-/// The one word for a value that JSON and XML call by two.
+/// The common name of a value that JSON and XML name differently.
 fn column<'n>(element: &str, name: &'n str) -> &'n str {
     match (element, name) {
         ("psi-io", "some_avg") => "%sio",

@@ -1,9 +1,9 @@
-//! The three forms of one recording, whole and broken.
+//! The three formats of one recording, intact and damaged.
 
 use laggard_input::ReadError;
 
 use super::{csv, json, xml};
-use crate::sink::{Collected, Sink};
+use crate::sink::{MemorySink, Sink};
 use crate::testing::corpus;
 
 const CSV: &str = include_str!("../../tests/fixtures/printed/sadf.csv");
@@ -13,13 +13,13 @@ const XML: &str = include_str!("../../tests/fixtures/printed/sadf.xml");
 type Read = fn(&mut dyn std::io::BufRead, &mut dyn Sink) -> Result<(), ReadError>;
 const FORMS: [(&str, Read); 3] = [(CSV, csv::read), (JSON, json::read), (XML, xml::read)];
 
-fn collect(read: Read, text: impl AsRef<[u8]>) -> (Collected, Result<(), ReadError>) {
-    let mut collected = Collected::default();
+fn collect(read: Read, text: impl AsRef<[u8]>) -> (MemorySink, Result<(), ReadError>) {
+    let mut collected = MemorySink::default();
     let result = read(&mut text.as_ref(), &mut collected);
     (collected, result)
 }
 
-fn good(read: Read, text: &str) -> Collected {
+fn good(read: Read, text: &str) -> MemorySink {
     let (collected, result) = collect(read, text);
     result.unwrap();
     collected
@@ -30,7 +30,7 @@ fn error(read: Read, text: &str) -> String {
 }
 
 #[test]
-fn all_forms_say_the_same() {
+fn all_formats_give_the_same_rows() {
     for (text, read) in FORMS {
         let collected = good(read, text);
         let tables = ["disk_rates", "net_rates", "tcp_rates", "pressure_rates"];
@@ -45,7 +45,7 @@ fn all_forms_say_the_same() {
         assert_eq!(collected.values("oss1/lo", "rxdrop")[0], 0.0);
         assert!(collected.values("oss1", "io_some").iter().all(|share| (0.0..=100.0).contains(share)));
         assert!(collected.values("oss1", "cpu_some")[0] > 0.0);
-        assert_eq!(collected.said(), ["oss1: before the run"]);
+        assert_eq!(collected.note_texts(), ["oss1: before the run"]);
         assert_eq!(collected.rows[0].0.every.unwrap().to_string(), "1s");
     }
 }
@@ -86,21 +86,21 @@ fn bad_lines_are_counted_and_the_rest_is_read() {
     let text = CSV.replace("vda;408.00", "vda;many").replace("vda;521.00;", "vda;");
     let collected = good(csv::read, &text);
     assert_eq!(collected.count("disk_rates"), 1);
-    let said = collected.said();
+    let note_texts = collected.note_texts();
     assert!(
-        said.iter().any(|note| note.starts_with("unreadable lines left out: 2, the first is line 4: ")),
-        "{said:?}"
+        note_texts.iter().any(|note| note.starts_with("unreadable lines skipped: 2, the first is line 4: ")),
+        "{note_texts:?}"
     );
 }
 
 #[test]
-fn what_comes_too_late_to_complete_rows_is_left_out() {
-    let mut collected = Collected::default();
+fn activities_too_late_to_complete_rows_are_skipped() {
+    let mut collected = MemorySink::default();
     csv::read_keeping(4, &mut CSV.as_bytes(), &mut collected).unwrap();
     assert_eq!(collected.count("net_rates"), 6);
     assert_eq!(collected.values("oss1/lo", "rxpck")[0], 79.0);
     assert!(collected.values("oss1/lo", "rxdrop")[0].is_nan());
-    assert!(collected.said().iter().any(|note| note.contains("too late")));
+    assert!(collected.note_texts().iter().any(|note| note.contains("too late")));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn old_columns_and_other_clocks_are_understood() {
 
     let local = good(csv::read, &text.replace("1794772123", "2026-11-15 20:48:43"));
     assert_eq!(local.series("oss1:dev8-0", "tps"), [("2026-11-15T20:48:43Z".into(), 2.0)]);
-    assert!(local.said()[0].contains("read as UTC"));
+    assert!(local.note_texts()[0].contains("read as UTC"));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn retransmits_of_nfs_are_not_those_of_tcp() {
 }
 
 #[test]
-fn files_of_no_use_say_what_would_be() {
+fn errors_name_the_expected_content() {
     assert!(error(csv::read, "").contains("found none"));
     let horizontal = "# hostname;interval;timestamp;tps;DEV;tps[...]\n";
     assert!(error(csv::read, horizontal).starts_with("line 1: expected one activity after the other"));
@@ -140,9 +140,9 @@ fn documents_one_after_the_other_are_read() {
     assert_eq!(good(json::read, &twice).count("disk_rates"), 6);
 }
 
-fn read_corpus(read: Read, path: &str) -> Option<Collected> {
+fn read_corpus(read: Read, path: &str) -> Option<MemorySink> {
     let bytes = std::fs::read(corpus(path)?).unwrap();
-    let mut collected = Collected::default();
+    let mut collected = MemorySink::default();
     match path.ends_with(".gz") {
         true => read(&mut std::io::BufReader::new(flate2::read::GzDecoder::new(&bytes[..])), &mut collected)
             .unwrap(),
@@ -162,7 +162,7 @@ fn real_recordings_agree_in_all_forms() {
             (json.series("vm:vda", metric), xml.series("vm:vda", metric), disks.series("vm:vda", metric));
         assert_eq!(a, b);
         assert_eq!(a.len(), c.len());
-        // Of kB, two digits after the point are left.
+        // kB have two decimals left.
         let near =
             |(x, y): (&(String, f64), &(String, f64))| x.0 == y.0 && (x.1 - y.1).abs() <= 0.011 * 1024.0;
         assert!(a.iter().zip(&c).all(near), "{metric}");

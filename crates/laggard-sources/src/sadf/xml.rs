@@ -9,15 +9,13 @@ use quick_xml::{Reader, XmlVersion};
 use laggard_input::{Place, ReadError};
 
 use super::moment::Moment;
-use super::samples::{Printed, Samples};
+use super::samples::{FieldValue, Samples};
 use crate::sink::Sink;
 
-/// Whether a text begins like such a document.
 pub fn recognises(start: &[u8]) -> bool {
     start.trim_ascii_start().starts_with(b"<") && memchr::memmem::find(start, b"<sysstat").is_some()
 }
 
-/// Reads a document, one element at a time.
 pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut samples = Samples::new(sink);
     let read = walk(input, &mut samples);
@@ -40,7 +38,7 @@ fn walk(input: &mut dyn BufRead, samples: &mut Samples<'_>) -> Result<(), ReadEr
             Ok(Event::End(end)) => {
                 depth = depth.saturating_sub(1);
                 if end.name().as_ref() == "timestamp" {
-                    samples.gathering.settle()?;
+                    samples.row_buffer.settle()?;
                 }
             }
             Ok(Event::Eof) if depth > 0 => return Err(cut(place)),
@@ -57,7 +55,7 @@ fn cut(place: Place) -> ReadError {
 
 fn unreadable(place: Place, error: quick_xml::Error) -> ReadError {
     match error {
-        // An element or a comment that is not closed can only be one that was cut.
+        // An unclosed element or comment is a truncated one.
         quick_xml::Error::Syntax(_) => cut(place),
         quick_xml::Error::Io(error) => {
             let error = std::io::Error::new(error.kind(), error.to_string());
@@ -75,7 +73,7 @@ fn element(start: &BytesStart<'_>, samples: &mut Samples<'_>) -> Result<(), quic
         name @ ("disk-device" | "net-dev" | "net-edev" | "net-etcp" | "psi-cpu" | "psi-io" | "psi-mem") => {
             let fields = attributes(start)?;
             let component = attribute(start, &["dev", "iface"])?;
-            let printed = fields.iter().map(|(name, text)| (name.as_ref(), Printed::Text(text)));
+            let printed = fields.iter().map(|(name, text)| (name.as_ref(), FieldValue::Text(text)));
             samples.row(name, &component, printed);
         }
         _ => {}
@@ -99,7 +97,7 @@ fn attributes<'a>(start: &'a BytesStart<'_>) -> Result<Vec<(String, Cow<'a, str>
     read.collect()
 }
 
-/// The text of the first of those attributes that is there.
+/// The first of these attributes that exists.
 fn attribute(start: &BytesStart<'_>, names: &[&str]) -> Result<String, quick_xml::Error> {
     let found = attributes(start)?.into_iter().find(|(name, _)| names.contains(&name.as_str()));
     Ok(found.map(|(_, text)| text.into_owned()).unwrap_or_default())

@@ -1,37 +1,33 @@
-//! What is recorded: the list at the start of a file, matched with what we know how to read.
+//! The recorded activities: the list at the start of a file, matched with the known ones.
 
 use laggard_input::{Place, ReadError};
 
 use super::bytes::{Bytes, Part};
 use super::format::Struct;
 use super::header::Header;
-use super::known::{self, DISK_ID, Found, Plan};
+use super::known_activities::{self, ActivityKind, DISK_ID, Plan};
 use super::layout::{Groups, Slot};
 use crate::sink::{Note, Sink};
 
-/// Larger ones are damaged (sysstat's own limits).
-pub const MOST_ITEMS: u32 = 65536 * 4096;
-const MOST_PARTS: u32 = 4096;
-const MOST_ITEM_BYTES: u32 = 1024;
+/// Larger values are damaged (sysstat's own limits).
+pub const MAX_ITEMS: u32 = 65536 * 4096;
+const MAX_PARTS: u32 = 4096;
+const MAX_ITEM_BYTES: u32 = 1024;
 
-/// One entry of the file's list.
 #[derive(Debug)]
 pub struct Activity {
-    /// What it counts.
     pub id: u32,
-    /// How many items a record has, unless it says so itself.
+    /// Items per record, unless the record states it.
     pub items: u32,
-    /// Whether each record says how many items it has.
+    /// True if each record states its number of items.
     pub is_counted: bool,
-    /// How many parts an item has.
     pub parts: u32,
-    /// Bytes of a part.
+    /// Bytes per part.
     pub size: u32,
-    /// How to read it, if it is wanted and known.
+    /// None if the activity is unknown or not needed.
     pub plan: Option<Plan>,
 }
 
-/// Reads the list of activities.
 pub fn list(bytes: &mut Bytes, header: &Header, sink: &mut dyn Sink) -> Result<Vec<Activity>, ReadError> {
     let mut entry = vec![0; header.activity.size];
     let mut activities = Vec::new();
@@ -41,13 +37,13 @@ pub fn list(bytes: &mut Bytes, header: &Header, sink: &mut dyn Sink) -> Result<V
         activities.push(Entry { header, bytes: &entry, at }.activity(sink)?);
     }
     if !activities.iter().any(|a| a.id == DISK_ID) {
-        let text = "no disk counters in this file: have sadc record them with -S DISK".to_string();
+        let text = "no disk counters in this file: enable them with sadc -S DISK".to_string();
         sink.note(Note { time: None, text });
     }
     Ok(activities)
 }
 
-/// The number of items that a restart tells for an activity; the id is 0 where it tells nothing.
+/// The activity and its number of items after a restart; the id is 0 in an unused entry.
 pub fn renewed(header: &Header, entry: &[u8]) -> (u32, u32) {
     let entry = Entry { header, bytes: entry, at: 0 };
     (entry.word(0).unwrap_or(0), entry.word(header.format.words.items).unwrap_or(0))
@@ -63,14 +59,14 @@ impl Entry<'_> {
     fn activity(&self, sink: &mut dyn Sink) -> Result<Activity, ReadError> {
         let words = self.header.format.words;
         let id = self.number("an id", 0, 1..=u32::MAX)?;
-        let items = self.number("a number of items", words.items, 0..=MOST_ITEMS)?;
+        let items = self.number("a number of items", words.items, 0..=MAX_ITEMS)?;
         let parts =
-            words.parts.map_or(Ok(1), |word| self.number("a number of parts", word, 1..=MOST_PARTS))?;
-        let size = self.number("a size", words.size, 1..=MOST_ITEM_BYTES)?;
+            words.parts.map_or(Ok(1), |word| self.number("a number of parts", word, 1..=MAX_PARTS))?;
+        let size = self.number("a size", words.size, 1..=MAX_ITEM_BYTES)?;
         self.check_total(items, parts, size)?;
         let is_counted = words.counted.and_then(|word| self.word(word)).is_some_and(|counted| counted != 0);
         let layout = Struct { size: size as usize, groups: self.groups(size)? };
-        // Before activities had magics, all were as they are in the first that had.
+        // Before activities had magic numbers, all had the layout of the first version with one.
         let magic = words.magic.map_or(Some(0x8a), |word| self.word(word)).unwrap_or(0);
         let plan = self.plan(id, magic, layout, sink);
         Ok(Activity { id, items, is_counted, parts, size, plan })
@@ -94,17 +90,17 @@ impl Entry<'_> {
         })
     }
 
-    /// Together the items of a record take less than 4 GiB (sysstat's own limit).
+    /// The items of a record take less than 4 GiB (sysstat's own limit).
     fn check_total(&self, items: u32, parts: u32, size: u32) -> Result<(), ReadError> {
         let total = u64::from(items) * u64::from(parts) * u64::from(size);
         if total <= u64::from(u32::MAX) {
             return Ok(());
         }
         let found = format!("{items} items of {parts} parts of {size} bytes");
-        Err(ReadError::content(Place::Byte(self.at), "an activity of less than 4 GiB a record", found))
+        Err(ReadError::content(Place::Byte(self.at), "an activity of less than 4 GiB per record", found))
     }
 
-    /// What an item starts with, as the file says; nothing where it does not say.
+    /// The field groups of an item, if the file states them.
     fn groups(&self, size: u32) -> Result<Groups, ReadError> {
         let Some(first) = self.header.format.words.groups else { return Ok(Groups::new(0, 0, 0)) };
         let word = |index| self.word(first + index).unwrap_or(0);
@@ -118,13 +114,13 @@ impl Entry<'_> {
     }
 
     fn plan(&self, id: u32, magic: u32, layout: Struct, sink: &mut dyn Sink) -> Option<Plan> {
-        match known::plan(id, magic, layout, self.header) {
-            Found::Plan(plan) => Some(plan),
-            Found::Unwanted => None,
-            Found::Strange => {
+        match known_activities::plan(id, magic, layout, self.header) {
+            ActivityKind::Plan(plan) => Some(plan),
+            ActivityKind::Unwanted => None,
+            ActivityKind::UnknownVersion => {
                 let size = layout.size;
                 let text = format!(
-                    "activity {id} skipped: version {magic:#x} with {size} bytes an item is not known"
+                    "activity {id} skipped: version {magic:#x} with {size} bytes per item is unknown"
                 );
                 sink.note(Note { time: None, text });
                 None

@@ -1,28 +1,23 @@
-//! The file's bytes, read in order and counted, so that every error says where.
+//! The bytes of a file, with the position for error messages.
 
 use laggard_input::{Place, ReadError};
 
 use std::fmt;
 use std::io::{BufRead, ErrorKind};
 
-/// A part of the file, for messages.
+/// A section of the file, for messages.
 #[derive(Clone, Copy, Debug)]
 pub enum Part {
-    /// The first struct: magic numbers and sizes.
     Magic,
-    /// The file's header.
     Header,
-    /// The list of recorded activities.
     Activities,
     /// Structs of a later version, described by the file.
     Extra,
-    /// A record's header.
     RecordHeader,
-    /// What follows the header of a restart.
+    /// The data after the header of a restart.
     Restart,
-    /// The text of a comment.
     Comment,
-    /// The counters of one activity.
+    /// By activity id.
     Counters(u32),
 }
 
@@ -41,29 +36,25 @@ impl fmt::Display for Part {
     }
 }
 
-/// A file being read from its start to its end.
 pub struct Bytes<'a> {
     input: &'a mut dyn BufRead,
     at: u64,
 }
 
 impl<'a> Bytes<'a> {
-    /// Starts at byte 0.
     pub fn new(input: &'a mut dyn BufRead) -> Self {
         Bytes { input, at: 0 }
     }
 
-    /// How many bytes were read or skipped.
+    /// Bytes read or skipped.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// Whether there is nothing more.
     pub fn ended(&mut self) -> Result<bool, ReadError> {
         Ok(self.available()?.is_empty())
     }
 
-    /// Fills the whole of `target`.
     pub fn fill(&mut self, target: &mut [u8], part: Part) -> Result<(), ReadError> {
         let mut filled = 0;
         while filled < target.len() {
@@ -79,14 +70,13 @@ impl<'a> Bytes<'a> {
         Ok(())
     }
 
-    /// The next `N` bytes.
     pub fn array<const N: usize>(&mut self, part: Part) -> Result<[u8; N], ReadError> {
         let mut bytes = [0; N];
         self.fill(&mut bytes, part)?;
         Ok(bytes)
     }
 
-    /// Passes over bytes, without holding them.
+    /// Skips bytes without holding them.
     pub fn skip(&mut self, count: u64, part: Part) -> Result<(), ReadError> {
         let mut left = count;
         while left > 0 {
@@ -102,7 +92,8 @@ impl<'a> Bytes<'a> {
     }
 
     fn available(&mut self) -> Result<&[u8], ReadError> {
-        // Asked twice, since a loop cannot return what it borrows; the second time the buffer is there.
+        // `fill_buf` is called twice, since a loop cannot return what it borrows; the second call returns the buffer
+        // immediately.
         loop {
             match self.input.fill_buf() {
                 Ok(_) => break,

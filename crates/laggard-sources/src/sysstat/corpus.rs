@@ -1,5 +1,5 @@
-//! Compares with what sysstat's own `sadf -r` says of files that others recorded. The files are not part of
-//! the project: without them the tests say so, and pass.
+//! Compares with the output of sysstat's own `sadf -r` for recorded files. The files are not part of the project:
+//! without them the tests print a message and pass.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use laggard_core::samples::ABSENT;
 use laggard_input::ReadError;
 
 use super::read;
-use crate::sink::Collected;
+use crate::sink::MemorySink;
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
@@ -36,16 +36,16 @@ fn content(name: &str) -> Option<Vec<u8>> {
     Some(content)
 }
 
-fn collect(bytes: &[u8]) -> (Collected, Result<(), ReadError>) {
-    let mut collected = Collected::default();
+fn collect(bytes: &[u8]) -> (MemorySink, Result<(), ReadError>) {
+    let mut collected = MemorySink::default();
     let outcome = read(&mut BufReader::with_capacity(97, bytes), &mut collected);
     (collected, outcome)
 }
 
-/// Second of the day, component without host, and the counters by the names that sadf gives them.
+/// Second of the day, component without host, and the counters by their names in sadf.
 type Line = (i64, String, BTreeMap<String, u64>);
 
-/// `sadf -r` prints `name; before; now;` for each counter. It prints sectors under the names of rates in kB.
+/// `sadf -r` prints `name; before; now;` for each counter, and sectors under the names of rates in kB.
 fn printed(text: &str, first: &str) -> Vec<Line> {
     let lines =
         text.lines().map(|line| line.split("; ").map(|f| f.trim_end_matches(';')).collect::<Vec<_>>());
@@ -93,9 +93,9 @@ const NET: [(&str, &str); 7] = [
     ("rx_multicast", "rxmcst/s"),
 ];
 
-/// Our rows in the same form, except those of the first record: sadf prints none for it. What a version has
-/// not, it prints as 0.
-fn ours(collected: &Collected, table: &str, names: &[(&str, &str)]) -> Vec<Line> {
+/// Our rows in the same form, without the first record, for which sadf prints nothing. Counters that a version lacks
+/// are printed as 0.
+fn ours(collected: &MemorySink, table: &str, names: &[(&str, &str)]) -> Vec<Line> {
     let tables = collected.rows.iter().map(|(_, rows)| rows).filter(|rows| rows.schema().name == table);
     let mut lines = Vec::new();
     for rows in tables {
@@ -116,8 +116,7 @@ fn ours(collected: &Collected, table: &str, names: &[(&str, &str)]) -> Vec<Line>
     lines
 }
 
-/// Every counter that sadf prints is what we read, in the same order. It prints the writer's time of day,
-/// which is `ahead` of UTC.
+/// Every counter of sadf equals ours, in the same order. sadf prints the writer's time of day, which is `ahead` of UTC.
 fn assert_agrees(file: &str, texts: &[&str], ahead: i64, lines: usize) {
     let Some(bytes) = content(file) else { return };
     let (collected, outcome) = collect(&bytes);
@@ -170,7 +169,7 @@ fn outcome(name: &str) -> Option<String> {
 }
 
 #[test]
-fn damaged_and_strange_files_give_an_error_or_what_can_be_read() {
+fn damaged_and_unusual_files_give_an_error_or_their_readable_rows() {
     let outcomes = [
         // 2 samples of 13 disks, 5 interfaces and TCP; a restart and a comment.
         ("data-12.0.0", "38 rows, 2 notes"),
@@ -184,7 +183,7 @@ fn damaged_and_strange_files_give_an_error_or_what_can_be_read() {
         ),
         (
             "data-12.7.1-A_IRQ_overflow",
-            "byte 412: expected an activity of less than 4 GiB a record, found 8193 items of 4096 parts of 1024 bytes",
+            "byte 412: expected an activity of less than 4 GiB per record, found 8193 items of 4096 parts of 1024 bytes",
         ),
         ("data-trunc", "byte 1000: the file ends here, in the middle of a record header"),
         ("data-ukwn0", "0 rows, 2 notes"),

@@ -1,13 +1,11 @@
-//! Names of block devices. A file holds only their numbers.
+//! Names of block devices. A file contains only their numbers.
 //!
-//! Where Linux has fixed the numbers, operators know the name (`sdb`, not `dev8-16`), and it is the same on
-//! every machine. All other numbers are handed out as drivers load: only the host itself could tell, so the
-//! number is the name, spelt as sysstat spells it.
+//! Numbers that Linux has fixed have the same name on every machine (`sdb`, not `dev8-16`). All others are assigned as
+//! drivers load and are known only to the host, so the number is the name, spelt as in sysstat.
 
-/// Majors of SCSI disks, in the order of the disks they hold.
+/// Major numbers of SCSI disks, in the order of the disks.
 const SCSI_DISK_MAJORS: [u32; 16] = [8, 65, 66, 67, 68, 69, 70, 71, 128, 129, 130, 131, 132, 133, 134, 135];
 
-/// The name of a device.
 pub fn name(major: u32, minor: u32) -> String {
     match major {
         7 => format!("loop{minor}"),
@@ -17,8 +15,8 @@ pub fn name(major: u32, minor: u32) -> String {
     }
 }
 
-/// A minor holds the partition in its low 4 bits, and the disk in the others, with the place of the major
-/// among its like in between (drivers/scsi/sd.c).
+/// The low 4 bits of a minor number are the partition, the others the disk, with the index of the major number in
+/// between (drivers/scsi/sd.c).
 fn scsi_disk(major: u32, minor: u32) -> Option<String> {
     let place = SCSI_DISK_MAJORS.iter().position(|&m| m == major)? as u32;
     let disk = (minor & 0xfff00) | (place << 4) | (minor >> 4 & 0xf);

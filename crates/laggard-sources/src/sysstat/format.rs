@@ -1,78 +1,71 @@
-//! The formats of sa files, and what tells them apart.
+//! The formats of sa files and their magic numbers.
 
 use laggard_input::{Place, ReadError};
 
 use super::layout::Groups;
 
-/// What every file starts with, in the writer's byte order.
+/// The first two bytes of every file, in the writer's byte order.
 const SYSSTAT_MAGIC: u16 = 0xd596;
 
-/// The size of a struct, and what it starts with.
+/// The size of a struct and its field groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Struct {
-    /// Bytes from one to the next.
     pub size: usize,
-    /// Its numbers.
     pub groups: Groups,
 }
 
-/// Which of an activity's 32-bit words says what; the first is always its id.
+/// The index of each property among an activity's 32-bit words; the first word is always the id.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivityWords {
-    /// The version of its counters.
+    /// The version of the counters.
     pub magic: Option<u32>,
-    /// How many items a record has.
+    /// Items per record.
     pub items: u32,
-    /// How many parts an item has.
+    /// Parts per item.
     pub parts: Option<u32>,
-    /// Whether each record says how many items it has.
+    /// Nonzero if each record states its number of items.
     pub counted: Option<u32>,
-    /// Bytes of a part.
+    /// Bytes per part.
     pub size: u32,
-    /// Three words: what a part starts with.
+    /// Three words: the field groups of a part.
     pub groups: Option<u32>,
 }
 
-/// What follows the header of a restart.
+/// The data after the header of a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
-    /// Nothing.
     Bare,
-    /// Activities whose number of items changed.
+    /// Activities with a changed number of items.
     Activities,
     /// The number of CPUs.
     Cpus,
 }
 
-/// One of the formats of sa files.
 #[derive(Debug)]
 pub struct Format {
-    /// Its number in the file.
     pub magic: u16,
-    /// Bytes of the file's first struct.
+    /// The size of the file's first struct.
     pub magic_bytes: usize,
-    /// The file's header, before the file says otherwise.
+    /// Unless the file states otherwise.
     pub header: Struct,
-    /// An activity's description, before the file says otherwise.
+    /// Unless the file states otherwise.
     pub activity: Struct,
-    /// A record's header, before the file says otherwise.
+    /// Unless the file states otherwise.
     pub record: Struct,
-    /// Which word of the file's header counts the activities.
+    /// The word of the file header with the number of activities.
     pub activities: u32,
-    /// Which one counts those that change at a restart.
+    /// The word with the number of those that change at a restart.
     pub volatiles: Option<u32>,
-    /// How an activity is described.
     pub words: ActivityWords,
-    /// How a restart goes on.
     pub restart: Restart,
-    /// Whether the file says what its structs hold.
+    /// True if the file describes its own structs.
     pub describes_itself: bool,
 }
 
-/// All formats since 8.1.3. The last one stayed: it describes itself.
+/// All formats since 8.1.3. The last one did not change again: it describes itself.
 static FORMATS: [Format; 5] = [
     PLAIN,
-    // Red Hat's, from Enterprise Linux 6.5 on: only an activity that we do not want is different.
+    // Red Hat's, from Enterprise Linux 6.5 on: differs only in an activity that is not needed.
     Format { magic: 0x1170, ..PLAIN },
     Format { magic: 0x2171, activity: FIVE_WORDS, words: WORDS_WITH_MAGIC, ..PLAIN },
     Format {
@@ -123,12 +116,12 @@ const FIVE_WORDS: Struct = Struct { size: 20, groups: Groups::new(0, 0, 5) };
 const WORDS_WITH_MAGIC: ActivityWords =
     ActivityWords { magic: Some(1), items: 2, parts: Some(3), counted: None, size: 4, groups: None };
 
-/// Whether a file that starts so is an sa file. Four bytes suffice.
+/// Four bytes are enough.
 pub fn recognises(start: &[u8]) -> bool {
     start.first_chunk().and_then(byte_order).is_some_and(|(_, format)| matches!(format >> 8, 0x21 | 0x11))
 }
 
-/// Whether the most significant byte comes first, and the number of the format.
+/// True for big-endian, and the magic number of the format.
 fn byte_order(start: &[u8; 4]) -> Option<(bool, u16)> {
     let [a, b, c, d] = *start;
     match SYSSTAT_MAGIC {
@@ -138,7 +131,7 @@ fn byte_order(start: &[u8; 4]) -> Option<(bool, u16)> {
     }
 }
 
-/// The format of a file that starts so, and whether the most significant byte comes first.
+/// The format, and true for big-endian.
 pub fn of(start: &[u8; 4]) -> Result<(&'static Format, bool), ReadError> {
     let (big_endian, number) = byte_order(start).ok_or_else(|| not_sysstat(start))?;
     let format = FORMATS.iter().find(|format| format.magic == number);

@@ -1,4 +1,4 @@
-//! The start of a file: who wrote it, when, and how large its structs are.
+//! The start of a file: its host, its creation time, and the sizes of its structs.
 
 use laggard_input::{Place, ReadError};
 
@@ -6,64 +6,56 @@ use super::bytes::{Bytes, Part};
 use super::format::{self, Format, Struct};
 use super::layout::{Dialect, Groups, Slot, text};
 
-/// Larger ones are damaged (sysstat's own limits, as are the others below).
-const MOST_HEADER_BYTES: usize = 8192;
-const MOST_ACTIVITIES: u32 = 256;
-const MOST_ACTIVITY_BYTES: usize = 1024;
-const MOST_RECORD_HEADER_BYTES: usize = 512;
+/// Larger values are damaged (sysstat's own limits, like the others below).
+const MAX_HEADER_BYTES: usize = 8192;
+const MAX_ACTIVITIES: u32 = 256;
+const MAX_ACTIVITY_BYTES: usize = 1024;
+const MAX_RECORD_HEADER_BYTES: usize = 512;
 
-/// Seconds since 1970 that a file may speak of: 2001 (sysstat's own limit) to 9999.
+/// Plausible times in seconds since 1970: 2001 (sysstat's own limit) to 9999.
 pub const PLAUSIBLE_SECONDS: std::ops::Range<u64> = 1_000_000_000..253_402_300_800;
 
-/// Room of each of the names that uname(2) gives.
+/// The size of each name of uname(2).
 const NAME_BYTES: usize = 65;
 
-/// When a file was made: seconds since 1970, UTC.
+/// The creation time of a file: seconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Created {
-    /// At this instant.
     At(i64),
-    /// On the day that began then: the instant is damaged.
+    /// The start of the day: the instant is damaged.
     On(i64),
 }
 
-/// What the start of a file says.
 #[derive(Debug)]
 pub struct Header {
-    /// Its format.
     pub format: &'static Format,
-    /// Its byte order and widths.
     pub dialect: Dialect,
-    /// The host that wrote it.
     pub host: String,
-    /// When it was made.
     pub created: Created,
-    /// How many activities are listed.
+    /// The number of listed activities.
     pub activities: u32,
-    /// How many of them a restart lists again.
+    /// The number of activities that a restart lists again.
     pub volatiles: u32,
-    /// How they are described.
     pub activity: Struct,
-    /// How a record starts.
     pub record: Struct,
-    /// Whether extensions follow the list of activities.
+    /// True if extensions follow the list of activities.
     pub is_extended: bool,
 }
 
 impl Header {
-    /// Reads all that comes before the list of activities.
+    /// Reads up to the list of activities.
     pub fn read(bytes: &mut Bytes) -> Result<Header, ReadError> {
         let start = bytes.array(Part::Magic)?;
         let (format, big_endian) = format::of(&start)?;
         let wide_room = if format.describes_itself { 8 } else { 16 };
-        // Which longs the writer has stands in the header, behind fields whose places do not depend on it.
+        // The width of the writer's longs is stated in the header, after fields whose offsets do not depend on it.
         let dialect = Dialect { big_endian, short_longs: false, wide_room };
         let size = header_struct(bytes, format, dialect)?;
         Fields::read(bytes, format, dialect, size)?.header()
     }
 }
 
-/// The rest of the first struct: the size of the header and, where the file says it, what it holds.
+/// The rest of the first struct: the size of the header and, if stated, its field groups.
 fn header_struct(bytes: &mut Bytes, format: &Format, dialect: Dialect) -> Result<Struct, ReadError> {
     let mut rest = [0; 72];
     bytes.fill(&mut rest[..format.magic_bytes - 4], Part::Magic)?;
@@ -81,12 +73,12 @@ fn header_struct(bytes: &mut Bytes, format: &Format, dialect: Dialect) -> Result
         "a file header",
         header,
         header_names_end(format, dialect, header),
-        MOST_HEADER_BYTES,
+        MAX_HEADER_BYTES,
     )?;
     Ok(header)
 }
 
-/// Where the last name ends that we read.
+/// The end of the last name that is read.
 fn header_names_end(format: &Format, dialect: Dialect, header: Struct) -> usize {
     header.groups.end(dialect).saturating_add(date_bytes(format) + 2 * NAME_BYTES)
 }
@@ -118,7 +110,6 @@ fn check_struct(
     ))
 }
 
-/// The file's header as it was read.
 struct Fields {
     format: &'static Format,
     dialect: Dialect,
@@ -180,10 +171,10 @@ impl Fields {
 
     fn count(&self, what: &str, index: u32) -> Result<u32, ReadError> {
         let count = self.word(index)?;
-        if count <= MOST_ACTIVITIES {
+        if count <= MAX_ACTIVITIES {
             return Ok(count);
         }
-        let expected = format!("at most {MOST_ACTIVITIES} {what}");
+        let expected = format!("at most {MAX_ACTIVITIES} {what}");
         Err(ReadError::content(self.place(index), expected, count.to_string()))
     }
 
@@ -192,7 +183,7 @@ impl Fields {
         Place::Byte(self.at + cell.map_or(0, |cell| cell.at as u64))
     }
 
-    /// The sizes of the structs that follow: of an activity, and of a record's header.
+    /// The layouts of an activity and of a record header.
     fn structs(&self) -> Result<(Struct, Struct), ReadError> {
         if !self.format.describes_itself {
             return Ok((self.format.activity, self.format.record));
@@ -203,13 +194,13 @@ impl Fields {
         let activity = Struct { size: self.word(9)? as usize, groups: groups(3)? };
         let record = Struct { size: self.word(10)? as usize, groups: groups(6)? };
         let (activity_end, record_end) = (activity.groups.end(self.dialect), record.groups.end(self.dialect));
-        check_struct(self.place(9), "an activity entry", activity, activity_end, MOST_ACTIVITY_BYTES)?;
+        check_struct(self.place(9), "an activity entry", activity, activity_end, MAX_ACTIVITY_BYTES)?;
         let clock_end = record_end.saturating_add(4);
-        check_struct(self.place(10), "a record header", record, clock_end, MOST_RECORD_HEADER_BYTES)?;
+        check_struct(self.place(10), "a record header", record, clock_end, MAX_RECORD_HEADER_BYTES)?;
         Ok((activity, record))
     }
 
-    /// Only what a host name may hold: it becomes part of component and file names.
+    /// Only characters of a host name: it becomes part of component and file names.
     fn host(&self) -> String {
         let at = header_names_end(self.format, self.dialect, self.layout) - NAME_BYTES;
         let name = text(self.bytes.get(at..at + NAME_BYTES).unwrap_or_default());
@@ -229,7 +220,7 @@ impl Fields {
         }
     }
 
-    /// The midnight before the file was made.
+    /// Midnight before the creation of the file.
     fn date(&self) -> Option<i64> {
         let bytes = self.bytes.get(self.layout.groups.end(self.dialect)..)?;
         let (day, month) = (i8::try_from(*bytes.first()?).ok()?, i8::try_from(*bytes.get(1)?).ok()?);
@@ -237,7 +228,7 @@ impl Fields {
             true => i16::try_from(self.number(Slot::Int(2))?).ok()?,
             false => i16::from(*bytes.get(2)?),
         };
-        // Years count from 1900; some writers put the full year.
+        // Years count from 1900; some writers store the full year.
         let year = if year < 1900 { year + 1900 } else { year };
         let date = jiff::civil::Date::new(year, month.checked_add(1)?, day).ok()?;
         Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second())

@@ -1,22 +1,20 @@
-//! Where the fields of a struct lie.
+//! The layout of structs.
 //!
-//! All of sysstat's structs, in all versions, are laid out alike: 64-bit words, then the writer's longs, then
-//! 32-bit words, then bytes. A long has eight bytes of room; a 32-bit writer uses the first four. Up to 11.6 a
-//! 64-bit word has sixteen bytes of room, since then eight. So where a field lies follows from its group, its
-//! place in the group, and how many fields the groups before it have.
+//! All structs of sysstat, in all versions, have the same order: 64-bit words, then the writer's longs, then 32-bit
+//! words, then bytes. A long takes eight bytes, of which a 32-bit writer uses the first four. Up to 11.6 a 64-bit word
+//! takes sixteen bytes, since then eight. So the offset of a field follows from its group, its index in the group, and
+//! the sizes of the groups before it.
 
-/// How a file's writer laid out its structs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// Whether the most significant byte comes first.
     pub big_endian: bool,
-    /// Whether the writer's long has 32 bits.
+    /// True if the writer's long has 32 bits.
     pub short_longs: bool,
-    /// The room of a 64-bit word.
+    /// Bytes per 64-bit word.
     pub wide_room: usize,
 }
 
-/// How many fields of each sort a struct starts with.
+/// The number of fields of each size at the start of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Groups {
     /// 64-bit words.
@@ -30,20 +28,16 @@ pub struct Groups {
 /// The n-th field of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// Among the 64-bit words.
     Wide(u32),
-    /// Among the longs.
     Long(u32),
-    /// Among the 32-bit words.
     Int(u32),
 }
 
-/// The bytes that hold a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Where they start in the struct.
+    /// The offset in the struct.
     pub at: usize,
-    /// Whether they are eight, not four.
+    /// Eight bytes instead of four.
     pub is_wide: bool,
 }
 
@@ -51,17 +45,16 @@ const LONG_ROOM: usize = 8;
 const INT_ROOM: usize = 4;
 
 impl Groups {
-    /// Counts of 64-bit words, longs and 32-bit words.
     pub const fn new(wides: u32, longs: u32, ints: u32) -> Self {
         Groups { wides, longs, ints }
     }
 
-    /// Where the bytes behind the last group start: the least size of the struct.
+    /// The offset after the last group: the minimum size of the struct.
     pub fn end(self, dialect: Dialect) -> usize {
         self.ints_at(dialect).saturating_add((self.ints as usize).saturating_mul(INT_ROOM))
     }
 
-    /// Where a field lies, if the struct has it.
+    /// None if the struct does not have the field.
     pub fn cell(self, slot: Slot, dialect: Dialect) -> Option<Cell> {
         let long_is_wide = !dialect.short_longs;
         let (index, count, start, room, is_wide) = match slot {
@@ -82,25 +75,22 @@ impl Groups {
 }
 
 impl Dialect {
-    /// The 32-bit word at a place, if the bytes reach so far.
     pub fn int(self, bytes: &[u8], at: usize) -> Option<u32> {
         let word = *bytes.get(at..)?.first_chunk()?;
         Some(if self.big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
     }
 
-    /// The 64-bit word at a place, if the bytes reach so far.
     pub fn wide(self, bytes: &[u8], at: usize) -> Option<u64> {
         let word = *bytes.get(at..)?.first_chunk()?;
         Some(if self.big_endian { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) })
     }
 
-    /// The number in a cell, if the bytes reach so far.
     pub fn number(self, bytes: &[u8], cell: Cell) -> Option<u64> {
         if cell.is_wide { self.wide(bytes, cell.at) } else { self.int(bytes, cell.at).map(u64::from) }
     }
 }
 
-/// A C string: up to its NUL or the end, with anything unprintable made visible.
+/// A C string up to its NUL or the end, with unprintable characters made visible.
 pub fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };

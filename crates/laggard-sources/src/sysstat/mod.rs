@@ -1,13 +1,13 @@
 //! The binary files of sysstat's sadc, as in /var/log/sa and /var/log/sysstat.
-//! In: an sa file of sysstat 8.1.3 or later, either byte order, 32- or 64-bit. Out: rows of `disk`, `net`,
-//! `tcp` and `pressure`. Always: the counters of a record are handed over together or not at all, and no
-//! length in the file decides how much memory is taken.
+//! In: an sa file of sysstat 8.1.3 or later, either byte order, 32- or 64-bit. Out: rows of `disk`, `net`, `tcp` and
+//! `pressure`. Always: the counters of a record are delivered together or not at all, and no length in the file
+//! determines the memory used.
 //!
-//! What sadc does not record is absent: reads and writes apart, merges, flushes, requests in flight.
+//! Counters that sadc does not record are absent: separate reads and writes, merges, flushes, requests in flight.
 //!
-//! A file has a device's numbers, not its name. Where Linux has fixed the numbers (sd, md, loop, sr), the name
-//! follows from them; any other device is called by its numbers (`dev253-0`), as sysstat does on a host that
-//! does not have it. The reading host's own devices are never asked: it is another machine.
+//! A file has the number of a device, not its name. Numbers that Linux has fixed (sd, md, loop, sr) determine the name;
+//! any other device is named by its number (`dev253-0`), as by sysstat on a host without that device. The devices of
+//! the reading host are not used: it is another machine.
 
 mod activity;
 mod bytes;
@@ -15,7 +15,7 @@ mod clock;
 mod devices;
 mod format;
 mod header;
-mod known;
+mod known_activities;
 mod layout;
 mod records;
 mod rows;
@@ -40,7 +40,7 @@ use rows::Rows;
 
 pub use format::recognises;
 
-/// Reads an sa file. Complete records in front of an error are handed over.
+/// Complete records before an error are delivered.
 pub fn read(input: &mut dyn BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut bytes = Bytes::new(input);
     let header = Header::read(&mut bytes)?;

@@ -1,51 +1,48 @@
-//! What follows the list of activities: records, one a sample, until the file ends.
+//! The records after the list of activities: one per sample, until the file ends.
 
 use laggard_core::model::time::{Timestamp, Uptime};
 use laggard_input::{Place, ReadError};
 
-use super::activity::{self, Activity, MOST_ITEMS};
+use super::activity::{self, Activity, MAX_ITEMS};
 use super::bytes::{Bytes, Part};
-use super::clock::{Clock, Told};
+use super::clock::{Clock, RecordTime};
 use super::format::Restart;
 use super::header::{Header, PLAUSIBLE_SECONDS};
-use super::known::{CPU_ID, Plan};
+use super::known_activities::{CPU_ID, Plan};
 use super::layout::{Slot, text};
 use super::rows::{Moment, Piece, Rows};
 use crate::sink::{Note, Sink};
 
 const STATISTICS: u8 = 1;
 const RESTART: u8 = 2;
-/// Like statistics: the last of a file before the next day's.
+/// Statistics, the last of a file before the next day's.
 const LAST_STATISTICS: u8 = 3;
 const COMMENT: u8 = 4;
-/// The last of the types that hold nothing but extensions.
+/// The last record type that contains only extensions.
 const LAST_EXTENSION: u8 = 15;
 
 const COMMENT_BYTES: usize = 64;
 
-/// An extension's description: how many structs, their size, whether another description follows, and what
-/// they hold.
+/// The description of an extension: number of structs, their size, flag for another description, field groups.
 const EXTENSION_BYTES: usize = 24;
-const MOST_EXTENSIONS: u32 = 8192;
-const MOST_EXTENSION_BYTES: u32 = 1024;
+const MAX_EXTENSIONS: u32 = 8192;
+const MAX_EXTENSION_BYTES: u32 = 1024;
 
-/// Items are read a piece at a time, since a damaged count may promise gigabytes.
+/// Items are read in pieces, since a damaged count may claim gigabytes.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Reads the records of one file.
 pub struct Records<'a, 'b> {
     bytes: &'a mut Bytes<'b>,
     header: &'a Header,
     activities: Vec<Activity>,
     clock: Clock,
-    /// As sysstat counts them: one more than there are, since "all" is one of them.
+    /// As counted by sysstat: one more than the number of CPUs, for "all".
     cpus: u32,
-    has_made_up_times: bool,
+    has_reconstructed_times: bool,
     record_header: Vec<u8>,
     piece: Vec<u8>,
 }
 
-/// A record's header.
 struct Record {
     moment: Moment,
     kind: u8,
@@ -53,7 +50,6 @@ struct Record {
 }
 
 impl<'a, 'b> Records<'a, 'b> {
-    /// Starts behind the list of activities.
     pub fn new(bytes: &'a mut Bytes<'b>, header: &'a Header, activities: Vec<Activity>) -> Self {
         Records {
             bytes,
@@ -61,13 +57,12 @@ impl<'a, 'b> Records<'a, 'b> {
             clock: Clock::new(header.created),
             cpus: activities.iter().find(|a| a.id == CPU_ID).map_or(0, |a| a.items),
             activities,
-            has_made_up_times: false,
+            has_reconstructed_times: false,
             record_header: vec![0; header.record.size],
             piece: Vec::new(),
         }
     }
 
-    /// Reads to the end of the file.
     pub fn read(&mut self, rows: &mut Rows, sink: &mut dyn Sink) -> Result<(), ReadError> {
         if self.header.is_extended {
             self.skip_extensions()?;
@@ -116,7 +111,7 @@ impl<'a, 'b> Records<'a, 'b> {
         dialect.number(&self.record_header, self.header.record.groups.cell(slot, dialect)?)
     }
 
-    /// What sort of record it is, and the writer's time of day in seconds.
+    /// The record type, and the writer's time of day in seconds.
     fn kind_and_time_of_day(&self, at: u64, stated: u64) -> Result<(u8, i64), ReadError> {
         let rest = self.record_header.get(self.header.record.groups.end(self.header.dialect)..);
         let &[kind, hour, minute, second] = rest.and_then(<[u8]>::first_chunk).unwrap_or(&[0; 4]);
@@ -126,7 +121,7 @@ impl<'a, 'b> Records<'a, 'b> {
         if !(STATISTICS..=last).contains(&kind) {
             return wrong(format!("a record of a type from 1 to {last}"), format!("type {kind}"));
         }
-        // A leap second is the 60th.
+        // A leap second is second 60.
         if hour > 23 || minute > 59 || second > 60 {
             return wrong("a record's time of day".into(), format!("{hour:02}:{minute:02}:{second:02}"));
         }
@@ -137,15 +132,14 @@ impl<'a, 'b> Records<'a, 'b> {
     }
 
     fn time(&mut self, stated: u64, time_of_day: i64, sink: &mut dyn Sink) -> Timestamp {
-        match self.clock.tell(stated, time_of_day) {
-            Told::Stated(time) => time,
-            Told::MadeUp(time) => {
-                if !self.has_made_up_times {
-                    let text =
-                        "times are damaged from here on: made up from the file's date and the time of day";
+        match self.clock.next_time(stated, time_of_day) {
+            RecordTime::Stated(time) => time,
+            RecordTime::Reconstructed(time) => {
+                if !self.has_reconstructed_times {
+                    let text = "times are damaged from here on: reconstructed from the file's date and the time of day";
                     sink.note(Note { time: Some(time), text: text.to_string() });
                 }
-                self.has_made_up_times = true;
+                self.has_reconstructed_times = true;
                 time
             }
         }
@@ -192,7 +186,7 @@ impl<'a, 'b> Records<'a, 'b> {
             self.bytes.fill(&mut entry, Part::Restart)?;
             let (id, items) = activity::renewed(self.header, &entry);
             check_count(place, items)?;
-            // Unused places of the list are all zero.
+            // Unused entries of the list are zero.
             if id == 0 || items == 0 {
                 continue;
             }
@@ -216,9 +210,8 @@ impl<'a, 'b> Records<'a, 'b> {
             let description: [u8; EXTENSION_BYTES] = self.bytes.array(Part::Extra)?;
             let word = |index: usize| self.header.dialect.int(&description, 4 * index).unwrap_or(0);
             let (number, size, next) = (word(0), word(1), word(2));
-            if number > MOST_EXTENSIONS || size > MOST_EXTENSION_BYTES {
-                let expected =
-                    format!("at most {MOST_EXTENSIONS} extensions of {MOST_EXTENSION_BYTES} bytes");
+            if number > MAX_EXTENSIONS || size > MAX_EXTENSION_BYTES {
+                let expected = format!("at most {MAX_EXTENSIONS} extensions of {MAX_EXTENSION_BYTES} bytes");
                 return Err(ReadError::content(place, expected, format!("{number} of {size} bytes")));
             }
             self.bytes.skip(u64::from(number) * u64::from(size), Part::Extra)?;
@@ -229,7 +222,6 @@ impl<'a, 'b> Records<'a, 'b> {
     }
 }
 
-/// The items of one activity in one record.
 struct Pieces<'p, 'b> {
     bytes: &'p mut Bytes<'b>,
     piece: &'p mut Vec<u8>,
@@ -256,7 +248,7 @@ impl Pieces<'_, '_> {
     }
 }
 
-/// The number of items, or of CPUs, that stands in front of them.
+/// The number of items or CPUs, stated before them.
 fn count(bytes: &mut Bytes, header: &Header, part: Part) -> Result<u32, ReadError> {
     let place = Place::Byte(bytes.at());
     let word: [u8; 4] = bytes.array(part)?;
@@ -266,15 +258,15 @@ fn count(bytes: &mut Bytes, header: &Header, part: Part) -> Result<u32, ReadErro
 }
 
 fn check_count(place: Place, count: u32) -> Result<(), ReadError> {
-    if count <= MOST_ITEMS {
+    if count <= MAX_ITEMS {
         return Ok(());
     }
     let found = count.cast_signed().to_string();
-    Err(ReadError::content(place, format!("a number of items from 0 to {MOST_ITEMS}"), found))
+    Err(ReadError::content(place, format!("a number of items from 0 to {MAX_ITEMS}"), found))
 }
 
-/// From hundredths of a second. Old formats count ticks of the first CPU; user space has seen 100 a second on
-/// all but a few machines that were old then. Restarts and comments have none.
+/// From hundredths of a second. Old formats count ticks of the first CPU, which are 100 per second in user space on all
+/// but a few old machines. Restarts and comments have none.
 fn uptime_of_ticks(ticks: u64) -> Option<Uptime> {
     let micros = i64::try_from(ticks).ok()?.checked_mul(10_000)?;
     (micros > 0).then_some(Uptime::from_micros(micros))

@@ -1,5 +1,4 @@
-//! Rows of tables, made of the items of records. Several activities may speak of the same component: together
-//! they make one row.
+//! Converts items of records to rows of tables. Several activities of the same component make one row.
 
 use std::collections::HashMap;
 
@@ -11,35 +10,30 @@ use laggard_input::ReadError;
 
 use super::devices;
 use super::header::Header;
-use super::known::{Field, Key, Plan, TABLES};
+use super::known_activities::{Field, Key, Plan, TABLES};
 use super::layout::{Dialect, text};
-use crate::sink::{Origin, ROWS_AT_ONCE, Sink};
+use crate::sink::{Origin, ROWS_PER_PIECE, Sink};
 
-/// A record's rows are kept together up to this number: as many as sysstat allows interfaces.
-const MOST_ROWS: usize = 4 * ROWS_AT_ONCE;
+/// A record's rows are kept together up to this number: sysstat's limit of interfaces.
+const MAX_ROWS: usize = 4 * ROWS_PER_PIECE;
 
-/// More names are not carried on from one piece to the next: a host has no so many, but a damaged file may.
+/// More names than this are dropped between pieces: no host has as many, but a damaged file may.
 const MANY_NAMES: usize = 64 * 1024;
 
 const NAME_BYTES: usize = 16;
 
-/// When a record was made.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// The instant.
     pub time: Timestamp,
-    /// The host's uptime then.
     pub uptime: Option<Uptime>,
 }
 
-/// Items of an activity that follow each other in a record.
+/// Consecutive items of an activity in a record.
 #[derive(Clone, Copy)]
 pub struct Piece<'a> {
-    /// When the record was made.
     pub moment: Moment,
-    /// How many items of the activity the record has before these.
+    /// The index of the first item.
     pub first: usize,
-    /// Their bytes.
     pub items: &'a [u8],
 }
 
@@ -51,7 +45,6 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No rows yet.
     pub fn new(header: &Header) -> Self {
         let schemas =
             TABLES.iter().map(|name| Schema::named(name).expect("every table of ours has a schema"));
@@ -60,7 +53,6 @@ impl Rows {
         Rows { origin, dialect: header.dialect, tables: schemas.map(Table::new).collect() }
     }
 
-    /// Takes the items of an activity, or some of them.
     pub fn take(&mut self, plan: &Plan, piece: Piece, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let Rows { origin, dialect, tables } = self;
         let Some(table) = tables.get_mut(plan.table) else { return Ok(()) };
@@ -68,21 +60,20 @@ impl Rows {
         for &field in &plan.fields {
             table.fill(field, piece.items, *dialect);
         }
-        if table.rows.len() >= MOST_ROWS { table.hand_over(origin, sink) } else { Ok(()) }
+        if table.rows.len() >= MAX_ROWS { table.hand_over(origin, sink) } else { Ok(()) }
     }
 
-    /// A record is complete.
     pub fn end_record(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         for table in &mut self.tables {
             table.complete = table.rows.len();
-            if table.complete >= ROWS_AT_ONCE {
+            if table.complete >= ROWS_PER_PIECE {
                 table.hand_over(&self.origin, sink)?;
             }
         }
         Ok(())
     }
 
-    /// Hands over what is left, except for the rows of a record that is not complete.
+    /// Delivers the rest, without the rows of an incomplete record.
     pub fn end_file(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         for table in &mut self.tables {
             table.forget_incomplete();
@@ -94,18 +85,17 @@ impl Rows {
     }
 }
 
-/// One table, being filled.
 struct Table {
     rows: RawTable,
-    /// How many rows are of complete records.
+    /// Rows of complete records.
     complete: usize,
-    /// The numbers of components, by what identifies them in the file.
+    /// Component numbers by their identity in the file.
     numbers: HashMap<u128, u32>,
-    /// What was identified last time, in order: most likely the same as next time.
+    /// The identities of the previous record in order: most likely the same in the next one.
     order: Vec<(u128, u32)>,
     /// The last row of each component.
     row_of: Vec<usize>,
-    /// For each item that is in use: where it starts, and its row.
+    /// For each item in use: its offset and its row.
     used: Vec<(usize, usize)>,
 }
 
@@ -121,7 +111,6 @@ impl Table {
         }
     }
 
-    /// Finds the row of each item, or adds one.
     fn add_rows(&mut self, plan: &Plan, piece: Piece, dialect: Dialect, host: &str) {
         self.used.clear();
         for (index, item) in piece.items.chunks_exact(plan.size).enumerate() {
@@ -164,14 +153,13 @@ impl Table {
         *row
     }
 
-    /// Fills one column from the items in use.
     fn fill(&mut self, field: Field, items: &[u8], dialect: Dialect) {
         let length = self.rows.time.len();
         let Columns::Counts(columns) = &mut self.rows.columns else { return };
         let Some(column) = columns.get_mut(field.column) else { return };
         column.resize(length, ABSENT);
         let at = field.cell.at;
-        // The byte order and the width are settled here, so that the loop has no choice left to make.
+        // Byte order and width are chosen here, outside the loop.
         match (field.cell.is_wide, dialect.big_endian) {
             (true, false) => copy(column, &self.used, items, at, u64::from_le_bytes),
             (true, true) => copy(column, &self.used, items, at, u64::from_be_bytes),
@@ -190,7 +178,7 @@ impl Table {
         }
     }
 
-    /// What no activity has filled is absent.
+    /// Columns without an activity are absent.
     fn fill_rest(&mut self) {
         let length = self.rows.time.len();
         if let Columns::Counts(columns) = &mut self.rows.columns {
@@ -198,7 +186,7 @@ impl Table {
         }
     }
 
-    /// Hands over all rows. Components keep their numbers in the next piece.
+    /// Components keep their numbers in the next piece.
     fn hand_over(&mut self, origin: &Origin, sink: &mut dyn Sink) -> Result<(), ReadError> {
         self.fill_rest();
         let mut next = RawTable::new(self.rows.schema());
@@ -216,7 +204,7 @@ impl Table {
     }
 }
 
-/// The next piece will most likely be as long as the last one: growing bit by bit would copy it several times.
+/// The next piece is most likely as long as the last one: growing step by step would copy it several times.
 fn make_room(next: &mut RawTable, last: &RawTable) {
     let rows = last.len() + last.len() / 16;
     next.time.reserve_exact(rows);
@@ -242,7 +230,7 @@ fn copy<const N: usize>(
     }
 }
 
-/// What tells an item from the others of its activity; none for a slot that is not in use.
+/// The identity of an item within its activity; None for an unused slot.
 fn identity(key: Key, item: &[u8], dialect: Dialect) -> Option<u128> {
     match key {
         Key::Host => Some(0),

@@ -1,4 +1,4 @@
-//! What the writer of the tests writes, the reader reads; and nothing that is broken breaks the reader.
+//! Files of the test writer are read correctly, and damaged files do not break the reader.
 
 use laggard_core::samples::{ABSENT, Columns, RawTable, UPTIME_UNKNOWN};
 use laggard_input::ReadError;
@@ -7,7 +7,7 @@ use proptest::sample::select;
 
 use super::writer::{Disk, File, Interface, Record, Sample, Style, VERSIONS, Version, styles};
 use super::{read, recognises};
-use crate::sink::{Collected, ROWS_AT_ONCE};
+use crate::sink::{MemorySink, ROWS_PER_PIECE};
 
 /// 2026-11-15T10:00:00Z.
 const MADE: u64 = 1_794_736_800;
@@ -21,7 +21,7 @@ struct Row {
     columns: Vec<(&'static str, u64)>,
 }
 
-fn rows_of(collected: &Collected) -> Vec<Row> {
+fn rows_of(collected: &MemorySink) -> Vec<Row> {
     let mut rows: Vec<Row> = collected.rows.iter().flat_map(|(_, table)| rows_of_table(table)).collect();
     rows.sort_by_key(|row| ["disk", "net", "tcp", "pressure"].iter().position(|&table| table == row.table));
     rows
@@ -99,13 +99,13 @@ fn expected(file: &File) -> Vec<Row> {
     rows
 }
 
-fn read_bytes(mut bytes: &[u8]) -> (Collected, Result<(), ReadError>) {
-    let mut collected = Collected::default();
+fn read_bytes(mut bytes: &[u8]) -> (MemorySink, Result<(), ReadError>) {
+    let mut collected = MemorySink::default();
     let outcome = read(&mut bytes, &mut collected);
     (collected, outcome)
 }
 
-fn notes_of(collected: &Collected) -> Vec<&str> {
+fn notes_of(collected: &MemorySink) -> Vec<&str> {
     collected.notes.iter().map(|note| note.text.as_str()).collect()
 }
 
@@ -113,7 +113,6 @@ fn message(bytes: &[u8]) -> String {
     read_bytes(bytes).1.expect_err("the file is damaged").to_string()
 }
 
-/// Two samples of two disks and two interfaces, with all counters different.
 fn small(style: Style) -> File {
     let mut next = 1000;
     let mut count = || {
@@ -159,7 +158,7 @@ fn linux_x86(version: Version) -> Style {
 }
 
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
-    // All fit into 32 bits: an old writer has no room for more.
+    // All values fit into 32 bits: an old writer has no room for more.
     let numbers = prop::collection::vec(any::<u32>(), 14..80);
     let sample =
         (0..5_usize, 0..5_usize, 1..u64::from(u32::MAX), numbers).prop_map(|(disks, nics, up, numbers)| {
@@ -258,7 +257,7 @@ fn a_file_cut_at_any_byte_gives_the_complete_records_before() {
     }
 }
 
-/// Every version once, on machines that have little in common.
+/// Every version once, on machines that differ in most respects.
 fn mixed_machines() -> Vec<Style> {
     let odd = VERSIONS.iter().enumerate().map(|(i, &version)| (version, i % 2 == 1));
     odd.map(|(version, odd)| Style { version, big_endian: odd, long_bytes: if odd { 4 } else { 8 } })
@@ -309,7 +308,7 @@ fn restarts_and_comments_are_notes_with_a_time() {
 }
 
 #[test]
-fn extensions_are_passed_over_wherever_they_are() {
+fn extensions_are_skipped_wherever_they_are() {
     let mut file = small(linux_x86(Version::V12_6_1));
     file.is_extended = true;
     file.records.insert(0, Record::Restart { time: MADE, cpus: 2 });
@@ -321,14 +320,14 @@ fn extensions_are_passed_over_wherever_they_are() {
 }
 
 #[test]
-fn damaged_times_are_made_up_from_the_time_of_day() {
+fn damaged_times_are_reconstructed_from_the_time_of_day() {
     let mut file = small(Style { version: Version::V12_0_6, big_endian: true, long_bytes: 4 });
     file.time_error = 400_000_123;
     let (collected, outcome) = read_bytes(&file.bytes());
     outcome.unwrap();
     assert_eq!(rows_of(&collected), expected(&file));
-    let told = "times are damaged from here on: made up from the file's date and the time of day";
-    assert_eq!(notes_of(&collected).iter().filter(|&&note| note == told).count(), 1);
+    let expected = "times are damaged from here on: reconstructed from the file's date and the time of day";
+    assert_eq!(notes_of(&collected).iter().filter(|&&note| note == expected).count(), 1);
 }
 
 #[test]
@@ -339,15 +338,15 @@ fn without_a_good_instant_the_file_still_has_its_date() {
         file.time_error = 400_000_123;
         let (collected, outcome) = read_bytes(&file.bytes());
         outcome.unwrap();
-        // The writer's clock is an hour ahead, but nothing says so.
+        // The writer's clock is an hour ahead, but the file does not state it.
         assert_eq!(rows_of(&collected)[0].seconds, MADE as i64 + 3600 + 1);
     }
 }
 
 #[test]
-fn what_is_not_known_is_skipped_with_a_note() {
+fn an_unknown_activity_is_skipped_with_a_note() {
     let (collected, _) = read_bytes(&small(linux_x86(Version::V12_6_1)).bytes());
-    assert_eq!(notes_of(&collected), ["activity 99 skipped: version 0x8a with 4 bytes an item is not known"]);
+    assert_eq!(notes_of(&collected), ["activity 99 skipped: version 0x8a with 4 bytes per item is unknown"]);
 }
 
 #[test]
@@ -362,13 +361,12 @@ fn an_unknown_version_of_a_wanted_activity_is_skipped_with_a_note() {
     let rest: Vec<Row> = expected(&file).into_iter().filter(|row| row.table != "disk").collect();
     assert_eq!(rows_of(&collected), rest);
     assert!(
-        notes_of(&collected)
-            .contains(&"activity 11 skipped: version 0x99 with 80 bytes an item is not known")
+        notes_of(&collected).contains(&"activity 11 skipped: version 0x99 with 80 bytes per item is unknown")
     );
 }
 
 #[test]
-fn slots_without_a_device_are_no_rows() {
+fn slots_without_a_device_give_no_rows() {
     let mut file = small(linux_x86(Version::V12_6_1));
     let Record::Sample(sample) = &mut file.records[0] else { unreachable!("samples come first") };
     sample.disks.insert(1, Disk::default());
@@ -379,7 +377,7 @@ fn slots_without_a_device_are_no_rows() {
 }
 
 #[test]
-fn a_host_name_holds_nothing_that_a_path_would_mind() {
+fn a_host_name_is_safe_in_a_path() {
     let mut file = small(linux_x86(Version::V12_6_1));
     file.host = "../etc/x y".into();
     assert_eq!(read_bytes(&file.bytes()).0.rows[0].0.host, ".._etc_x_y");
@@ -405,12 +403,12 @@ fn a_long_file_comes_in_pieces() {
         .map(|(_, t)| t.len())
         .collect();
     assert_eq!(lengths, [17_000, 17_000, 6000]);
-    assert!(lengths.iter().all(|&length| length < 2 * ROWS_AT_ONCE));
+    assert!(lengths.iter().all(|&length| length < 2 * ROWS_PER_PIECE));
     assert_eq!(rows_of(&collected), expected(&file));
 }
 
 #[test]
-fn a_count_that_promises_gigabytes_ends_with_the_file() {
+fn a_count_that_claims_gigabytes_ends_with_the_file() {
     let file = small(linux_x86(Version::V12_6_1));
     let mut bytes = file.bytes();
     let record = 76 + 336 + 11 * 36;

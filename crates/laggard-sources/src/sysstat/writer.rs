@@ -1,7 +1,6 @@
-//! Writes sa files as the versions of sysstat would, for the tests. Field by field, on purpose: it shares no
-//! idea of the layouts with the reader.
+//! Writes sa files as the versions of sysstat do, for the tests. Field by field, on purpose: it shares no layout code
+//! with the reader.
 
-/// A version of sysstat on some machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     pub version: Version,
@@ -9,7 +8,6 @@ pub struct Style {
     pub long_bytes: u8,
 }
 
-/// Versions whose files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     V9_0_4,
@@ -87,7 +85,7 @@ pub struct File {
     pub host: String,
     pub created: u64,
     pub records: Vec<Record>,
-    /// Whether extensions are put wherever they may be.
+    /// Put extensions wherever they are allowed.
     pub is_extended: bool,
     /// Added to the instant of every record, but not to its time of day.
     pub time_error: u64,
@@ -104,7 +102,7 @@ struct Activity {
 }
 
 const FILLING: u8 = 0xaa;
-/// How many items an activity has in formats where the number is fixed.
+/// The number of items of an activity in formats where it is fixed.
 const SLOTS: usize = 4;
 
 impl File {
@@ -259,13 +257,13 @@ impl Style {
             id,
             magic,
             items: if matches!(id, 11..=13) { SLOTS as u32 } else { 1 },
-            // Interrupts of each CPU; the oldest files know no parts.
+            // Interrupts of each CPU; the oldest files have no parts.
             parts: if id == 3 && self.version > V9_0_4RedHat { 2 } else { 1 },
             is_counted: is_described && matches!(id, 1 | 3 | 11..=13),
             size,
             types,
         };
-        // CPUs, interrupts of each, and something of the future.
+        // CPUs, their interrupts, and an activity of the future.
         let cpus = Activity { items: 3, ..new(1, 0x8a, 16, [2, 0, 0]) };
         let interrupts = Activity { items: 3, ..new(3, 0x8c, 12, [0, 0, 1]) };
         let mut activities = vec![cpus, interrupts, new(99, 0x8a, 4, [0, 0, 1])];
@@ -322,12 +320,11 @@ impl Out {
         self.put(number.into(), 4);
     }
 
-    /// Eight bytes.
     fn word(&mut self, number: u64) {
         self.put(number, 8);
     }
 
-    /// Eight bytes, in old formats with room for eight more.
+    /// Eight bytes, in old formats followed by eight unused ones.
     fn wide(&mut self, number: u64) {
         self.put(number, 8);
         if self.style.version < V11_7_1 {

@@ -4,3 +4,4 @@
 pub mod recorder;
 pub mod recover;
 mod sealer;
+pub mod writer_thread;

@@ -1,4 +1,4 @@
-//! `laggard cluster`: which components there are, and which of them are peers.
+//! `laggard cluster`: components and their peer groups.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::tables;
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
 
-/// Find out, or check, which components there are and which of them are peers.
+/// Discover or check components and their peer groups.
 #[derive(Args)]
 pub struct Cluster {
     #[command(subcommand)]
@@ -27,16 +27,15 @@ pub struct Cluster {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Write a cluster file from what the file system says about itself.
+    /// Write a cluster file from the configuration of the file system.
     ///
-    /// Asks GlusterFS by `gluster volume info --xml` and `gluster volume status all detail --xml`, or reads
-    /// what these have printed elsewhere.
+    /// Runs `gluster volume info --xml` and `gluster volume status all detail --xml`, or reads their saved output.
     #[command(after_help = "\
 Examples:
   laggard cluster discover > cluster.toml
   laggard cluster discover --info info.xml --status status.xml -o cluster.toml")]
     Discover(Discover),
-    /// Explain every component, peer group and orphan of a dataset.
+    /// List the peer groups of a dataset, and components and rules that match nothing.
     #[command(after_help = "\
 Examples:
   laggard cluster check data
@@ -52,7 +51,7 @@ struct Discover {
     /// The saved output of `gluster volume status all detail --xml`.
     #[arg(long, value_name = "FILE", requires = "info")]
     status: Option<PathBuf>,
-    /// Where to write the cluster file. Default: standard output.
+    /// The cluster file to write. Default: standard output.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -61,13 +60,13 @@ struct Discover {
 struct Check {
     /// The dataset: a folder, or an object-store prefix.
     dataset: String,
-    /// The cluster file. Default: cluster.toml in the dataset, or none.
+    /// The cluster file. Default: cluster.toml in the dataset, if it exists.
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
     /// List the members of every group, with their attributes.
     #[arg(long)]
     members: bool,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -85,7 +84,7 @@ impl Discover {
     fn run(self) -> Outcome {
         let (info, status) = match &self.info {
             Some(info) => (read(info)?, self.status.as_deref().map(read).transpose()?),
-            None => (ask(gluster::INFO_COMMAND)?, ask(gluster::STATUS_COMMAND).ok()),
+            None => (run_command(gluster::INFO_COMMAND)?, run_command(gluster::STATUS_COMMAND).ok()),
         };
         let named = || self.info.as_ref().map_or("gluster".into(), |path| path.display().to_string());
         let text = gluster::cluster(&info, status.as_deref()).with_context(named)?.to_toml();
@@ -101,10 +100,10 @@ fn read(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
-fn ask(command: &str) -> anyhow::Result<String> {
+fn run_command(command: &str) -> anyhow::Result<String> {
     let mut words = command.split(' ');
     let program = words.next().expect("a command has a first word");
-    let next = "run this on a server of the volume, or give its saved output with --info";
+    let next = "run this on a server of the volume, or pass the saved output with --info";
     let answer = Command::new(program).args(words).output();
     let answer = answer.map_err(|error| Lacking(format!("`{command}`: {error}: {next}")))?;
     if !answer.status.success() {
@@ -146,21 +145,21 @@ impl Check {
     }
 }
 
-/// The cluster file that is named, or the dataset's own, or the default one.
+/// The cluster file named on the command line, else the one in the dataset, else the default.
 pub fn load(dataset: &Dataset, named: Option<&Path>) -> anyhow::Result<ClusterFile> {
     let own = dataset.folder().map(|folder| folder.join("cluster.toml")).filter(|path| path.is_file());
     let Some(path) = named.map(Path::to_owned).or(own) else { return Ok(ClusterFile::default()) };
     ClusterFile::parse(&read(&path)?).with_context(|| path.display().to_string())
 }
 
-/// Everything that a dataset has samples of, and its hosts, with what could not be read. The recorder's own account
-/// is no part of the system.
+/// The components and hosts of a dataset, and the files that could not be read. The recorder's rows about itself do not
+/// count as a component.
 pub fn recorded(dataset: &Dataset) -> Result<(Vec<Recorded>, Vec<Problem>), StoreError> {
     let Listing { segments, mut problems } = dataset.segments()?;
     let mut recorded = BTreeSet::new();
-    let told = segments.par_iter().filter(|segment| segment.table.kind != Kind::RECORDER);
-    let told: Vec<_> = told.map(|segment| (segment, segment.components())).collect();
-    for (segment, components) in told {
+    let tables = segments.par_iter().filter(|segment| segment.table.kind != Kind::RECORDER);
+    let tables: Vec<_> = tables.map(|segment| (segment, segment.components())).collect();
+    for (segment, components) in tables {
         let (host, kind) = (segment.host.clone(), segment.table.kind.clone());
         let of =
             |name: &str, kind: &Kind| Recorded { name: name.into(), kind: kind.clone(), host: host.clone() };
@@ -176,7 +175,7 @@ pub fn recorded(dataset: &Dataset) -> Result<(Vec<Recorded>, Vec<Problem>), Stor
 }
 
 fn groups(inventory: &Inventory) -> comfy_table::Table {
-    let mut lines = output::table(&["peer group", "members", "judged", "for example"], &[1]);
+    let mut lines = output::table(&["peer group", "members", "evaluated", "for example"], &[1]);
     let mut groups: Vec<_> = inventory.groups.iter().collect();
     groups.sort_by_key(|group| natural_order(&group.name));
     for group in groups {
@@ -209,7 +208,7 @@ fn members(inventory: &Inventory) -> comfy_table::Table {
     lines
 }
 
-/// What fits nowhere, each with the next step.
+/// Components and rules that match nothing, each with the next step.
 fn remarks(inventory: &Inventory) -> Vec<String> {
     let ignored = inventory.ignored.iter().map(|(name, reason)| match reason.as_str() {
         "" => format!("ignored: {name}"),
@@ -217,24 +216,24 @@ fn remarks(inventory: &Inventory) -> Vec<String> {
     });
     let unruled = inventory.unruled.iter().map(|&c| {
         format!(
-            "orphan: {} fits no [[component]] rule: add one, or an [[ignore]]",
+            "orphan: {} matches no [[component]] rule: add one, or an [[ignore]] rule",
             inventory.components[c].recorded
         )
     });
     let unmatched = inventory.unmatched.iter().map(|u| {
         format!(
-            "orphan: [[{}]] {:?} fits nothing recorded: is it misspelt, or was its host not recorded?",
+            "orphan: [[{}]] {:?} matches no recorded component: check its spelling, and whether its host was recorded",
             u.section, u.pattern
         )
     });
     let unknown = inventory
         .unknown_attributes
         .iter()
-        .map(|a| format!("group_by names {a:?}, which no component has: is it misspelt?"));
+        .map(|a| format!("group_by names {a:?}, which no component has: check its spelling"));
     let twice = inventory
         .twice
         .iter()
-        .map(|name| format!("two components are named {name}: tell them apart in their rule's name"));
+        .map(|name| format!("two components are named {name}: give their rules distinct names"));
     ignored.chain(unruled).chain(unmatched).chain(unknown).chain(twice).collect()
 }
 

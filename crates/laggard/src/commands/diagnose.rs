@@ -15,13 +15,13 @@ use laggard_store::dataset::Dataset;
 use tempfile::TempDir;
 
 use super::{import, tables};
+use crate::atomic_file::AtomicFile;
 use crate::choosing::Choice;
 use crate::diagnosing::{Watcher, diagnose};
 use crate::examining::Recording;
 use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::scores::Scores;
 use crate::timeframe::Timeframe;
-use crate::whole_file::WholeFile;
 use crate::{limits, output, progress};
 
 /// Find the component that holds the system back, and say why.
@@ -83,7 +83,7 @@ impl Diagnose {
                 .build_global()
                 .context("--threads")?;
         }
-        let page = self.html.as_deref().map(WholeFile::create).transpose()?;
+        let page = self.html.as_deref().map(AtomicFile::create).transpose()?;
         let (report, done) = match self.report() {
             Ok(judged) => judged,
             Err(error) if error.is::<TooPoor>() => {
@@ -148,12 +148,12 @@ impl Diagnose {
     }
 
     /// Writes what programs and browsers read.
-    fn write(&self, report: &Report, page: Option<WholeFile>) -> anyhow::Result<()> {
+    fn write(&self, report: &Report, page: Option<AtomicFile>) -> anyhow::Result<()> {
         page.map_or(Ok(()), |page| page.write(&html::page(report)))?;
         if self.json { output::json(report) } else { Ok(()) }
     }
 
-    fn tell(&self, report: &Report, page: Option<WholeFile>) -> anyhow::Result<()> {
+    fn tell(&self, report: &Report, page: Option<AtomicFile>) -> anyhow::Result<()> {
         self.write(report, page)?;
         if self.json {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `laggard import`: foreign recordings, brought into a dataset.
+//! `laggard import`: converts recordings of other tools to a dataset.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -24,12 +24,12 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::{output, progress};
 
-/// Bring recordings of other tools into a dataset.
+/// Import recordings of other tools into a dataset.
 ///
-/// The format is told from the content: sysstat `sa` files of any age, byte order and word size; what `sadf -j`,
-/// `sadf -d`, `sadf -x`, `iostat -x` and `iostat -o JSON` print; with a mapping, any CSV or Parquet. Compressed
-/// files (bzip2, gzip, xz, zstd), tar archives and folders are read as they are. A file that cannot be read is named,
-/// and the rest goes on; the exit status is then 2.
+/// Detects the format from the content: sysstat `sa` files of any version, byte order and word size; the output of
+/// `sadf -j`, `sadf -d`, `sadf -x`, `iostat -x` and `iostat -o JSON`; with a mapping, any CSV or Parquet. Reads
+/// compressed files (bzip2, gzip, xz, zstd), tar archives and folders. A file that cannot be read is reported and does
+/// not stop the others; the exit status is then 2.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -38,29 +38,29 @@ Examples:
   laggard import iostat.txt --host oss3 -o data
   laggard import cluster_A.tar.zst --map examples/perseus.toml -o data")]
 pub struct Import {
-    /// What to read: files, folders, archives; - for standard input.
+    /// Files, folders and archives to read; - for standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The dataset: a folder, made if it is not there, or an object-store prefix.
+    /// The dataset: a folder, created if it does not exist, or an object-store prefix.
     #[arg(short, long, value_name = "DATASET")]
     out: String,
-    /// The host's name, where the recordings do not tell it, or tell it wrong.
+    /// The host name, if the recordings lack it or have a wrong one.
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// The format, where it cannot be told: sa, sadf-json, sadf-csv, sadf-xml, iostat, iostat-json, csv, parquet.
+    /// The format, if detection fails: sa, sadf-json, sadf-csv, sadf-xml, iostat, iostat-json, csv, parquet.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// How to read CSV and Parquet: see docs/importing.md.
+    /// The mapping for CSV and Parquet: see docs/importing.md.
     #[arg(long, value_name = "MAP.toml")]
     map: Option<PathBuf>,
-    /// Tell everything that the recordings remark: restarts, comments, what was skipped.
+    /// Print all notes: restarts, comments, skipped activities.
     #[arg(long)]
     notes: bool,
 }
 
-/// Notes of one file that are told without being asked for.
+/// Notes printed per file without `--notes`.
 const FEW_NOTES: usize = 2;
-/// Of more files than this, notes are only counted where somebody waits for a diagnosis.
+/// With more files than this, `diagnose` only counts the notes.
 const FEW_FILES: usize = 3;
 
 impl Import {
@@ -78,7 +78,7 @@ impl Import {
         tally.done()
     }
 
-    fn read(&self, notes_of_a_file: usize) -> anyhow::Result<Tally> {
+    fn read(&self, notes_per_file: usize) -> anyhow::Result<Tally> {
         let mapping = self.map.as_deref().map(mapping).transpose()?;
         let dataset = Dataset::open(&self.out)?;
         if let Some(peers) = mapping.as_ref().and_then(Mapping::group_by) {
@@ -89,7 +89,7 @@ impl Import {
             bar: progress::over_bytes(total_bytes(&paths)),
             dataset,
             tally: Mutex::new(Tally::default()),
-            notes: if self.notes { usize::MAX } else { notes_of_a_file },
+            notes: if self.notes { usize::MAX } else { notes_per_file },
         };
         let count = |bytes: u64| work.bar.inc(bytes);
         let options =
@@ -100,7 +100,7 @@ impl Import {
     }
 }
 
-/// Imports files into a folder for a moment; how many could not be read, or not to their end.
+/// Imports files into a temporary folder. Returns the number of files that could not be read to their end.
 pub fn on_the_fly(files: &[PathBuf], map: Option<&Path>, folder: &Path) -> anyhow::Result<u64> {
     let import = Import {
         files: files.to_vec(),
@@ -114,7 +114,7 @@ pub fn on_the_fly(files: &[PathBuf], map: Option<&Path>, folder: &Path) -> anyho
     let tally = import.read(if are_few { FEW_NOTES } else { 0 })?;
     if !are_few && tally.notes > 0 {
         tell(format_args!(
-            "{} on the files (`laggard import --notes` tells them)",
+            "{} on the files (`laggard import --notes` prints them)",
             output::count(tally.notes, "note")
         ));
     }
@@ -122,12 +122,12 @@ pub fn on_the_fly(files: &[PathBuf], map: Option<&Path>, folder: &Path) -> anyho
     tally.done().map(|_| failed)
 }
 
-/// What all threads share.
+/// State shared by all threads.
 struct Work {
     bar: ProgressBar,
     dataset: Dataset,
     tally: Mutex<Tally>,
-    /// Notes of a file that are told.
+    /// Notes printed per file.
     notes: usize,
 }
 
@@ -151,7 +151,7 @@ impl Work {
 
     fn put(&self, path: &Path, options: &Options) -> Result<(), StoreError> {
         let importer = Importer::into(self.dataset.clone())?;
-        let mut sink = Putting { importer, source: source(path), hosts: BTreeSet::new() };
+        let mut sink = DatasetSink { importer, source: source(path), hosts: BTreeSet::new() };
         let (mut read, mut rows) = (0, 0);
         import::import(path, options, &mut sink, &mut |outcome| {
             rows += outcome.rows;
@@ -170,20 +170,20 @@ impl Work {
         self.tally.lock().expect("no thread fails while it holds this")
     }
 
-    /// Tells what is to be told of a file; says whether it was read to its end.
+    /// Prints notes and the error of a file. Returns true if the file was read to its end.
     fn report(&self, outcome: FileOutcome) -> bool {
-        self.tell_notes(&outcome);
+        self.print_notes(&outcome);
         let Err(error) = outcome.result else { return true };
         let kept = match outcome.rows {
             0 => String::new(),
-            rows => format!("; {} before it kept", output::count(rows, "row")),
+            rows => format!("; {} before the error imported", output::count(rows, "row")),
         };
         self.tell(format_args!("{}: {error}{kept}", outcome.name));
         self.tally().failed += 1;
         false
     }
 
-    fn tell_notes(&self, outcome: &FileOutcome) {
+    fn print_notes(&self, outcome: &FileOutcome) {
         self.tally().notes += outcome.notes.len() as u64;
         if self.notes == 0 {
             return;
@@ -194,7 +194,7 @@ impl Work {
         }
         if let Some(more @ 1..) = outcome.notes.len().checked_sub(self.notes) {
             let more = output::count(more as u64, "note");
-            self.tell(format_args!("{}: {more} more (--notes tells all)", outcome.name));
+            self.tell(format_args!("{}: {more} more (--notes prints all)", outcome.name));
         }
     }
 
@@ -204,11 +204,10 @@ impl Work {
 }
 
 impl Tally {
-    /// How the import ends.
     fn done(&self) -> Outcome {
         match (self.rows, self.failed) {
             (0, 0) => {
-                bail!(TooPoor("nothing to import: the files hold no counters that laggard knows".into()))
+                bail!(TooPoor("nothing to import: the files contain no counters that laggard knows".into()))
             }
             (0, _) => bail!("nothing could be imported"),
             (_, 0) => Ok(Done::Well),
@@ -217,14 +216,14 @@ impl Tally {
     }
 }
 
-/// Puts what is read into the dataset.
-struct Putting {
+/// Writes rows to the dataset.
+struct DatasetSink {
     importer: Importer,
     source: String,
     hosts: BTreeSet<String>,
 }
 
-impl Sink for Putting {
+impl Sink for DatasetSink {
     fn rows(&mut self, origin: &sink::Origin, rows: RawTable) -> Result<(), ReadError> {
         if !self.hosts.contains(&origin.host) {
             self.hosts.insert(origin.host.clone());
@@ -237,26 +236,26 @@ impl Sink for Putting {
     fn note(&mut self, _: Note) {}
 }
 
-/// What a file is called in the dataset: the same recording gives the same, wherever it lies and however far it has
-/// grown since. Its beginning tells it from others of its name: every host has a `sa15`.
+/// The identity of a file in the dataset, which stays the same if the file is moved or has grown. The checksum of its
+/// beginning distinguishes files of the same name: every host has a `sa15`.
 fn source(path: &Path) -> String {
     let name = path
         .file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
     let mut start = Vec::new();
-    // Without a beginning there is nothing to import, which is told elsewhere.
-    let _ = File::open(path).and_then(|file| file.take(START_OF_A_FILE).read_to_end(&mut start));
+    // The reader reports a file that cannot be opened.
+    let _ = File::open(path).and_then(|file| file.take(START_BYTES).read_to_end(&mut start));
     format!("{name} ({:08x})", crc32fast::hash(&start))
 }
 
-const START_OF_A_FILE: u64 = 4096;
+const START_BYTES: u64 = 4096;
 
 fn mapping(path: &Path) -> anyhow::Result<Mapping> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     Mapping::read(&text).with_context(|| path.display().to_string())
 }
 
-/// Which components are peers, as the mapping knows; never over a file that is there.
+/// Writes the peer groups of the mapping to cluster.toml, unless that file exists.
 fn write_cluster_file(dataset: &Dataset, group_by: &[String]) -> anyhow::Result<()> {
     let Some(folder) = dataset.folder() else { return Ok(()) };
     let path = folder.join("cluster.toml");

@@ -1,4 +1,4 @@
-//! `laggard metrics`: the registry of metrics, for people and for scripts.
+//! `laggard metrics`: the registry of metrics.
 
 use clap::Args;
 use laggard_core::model::metric::{METRICS, Metric};
@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::failure::{Done, Outcome};
 use crate::output;
 
-/// List the metrics that can be shown and judged.
+/// List the metrics that laggard can show and evaluate.
 #[derive(Args)]
 pub struct Metrics {
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -57,7 +57,7 @@ fn row(metric: &Metric) -> Row {
 }
 
 fn listing(rows: &[Row]) -> comfy_table::Table {
-    let mut table = output::table(&["metric", "unit", "of", "aspect", "worse", "what"], &[]);
+    let mut table = output::table(&["metric", "unit", "of", "aspect", "worse", "description"], &[]);
     for row in rows {
         table.add_row([row.name, row.unit, &row.of, &row.aspect, &row.worse, row.about]);
     }

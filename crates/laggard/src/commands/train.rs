@@ -17,13 +17,13 @@ use laggard_core::suspects::feedback::Feedback;
 
 use super::tables;
 use crate::arguments::now;
+use crate::atomic_file::AtomicFile;
 use crate::choosing::Details;
 use crate::diagnosing::{Unwatched, diagnose};
 use crate::examining::Recording;
 use crate::failure::{Outcome, TooPoor, tell};
 use crate::timeframe::Timeframe;
 use crate::training::{Class, Learnt, Shown, Trainable};
-use crate::whole_file::WholeFile;
 use crate::{output, progress};
 
 /// Learn from a calm recording how unlike its peers each component may be.
@@ -76,8 +76,8 @@ const MOST_NAMED: usize = 5;
 
 impl Train {
     pub fn run(self) -> Outcome {
-        let out = WholeFile::create(&self.out)?;
-        let page = self.html.as_deref().map(WholeFile::create).transpose()?;
+        let out = AtomicFile::create(&self.out)?;
+        let page = self.html.as_deref().map(AtomicFile::create).transpose()?;
         let dataset = tables::open(&self.dataset)?;
         let mut recording = Recording::open(dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
         // A repaired component was broken before: that it is well now does not make the training span calm.
@@ -96,7 +96,7 @@ impl Train {
     }
 
     /// Learns, writes the thresholds, and looks whether they can be relied on.
-    fn trained(&self, recording: &mut Recording, out: WholeFile) -> anyhow::Result<Trained> {
+    fn trained(&self, recording: &mut Recording, out: AtomicFile) -> anyhow::Result<Trained> {
         let trainable = self.trainable();
         let step = trainable.method().step(recording.slowest);
         let (from, to) = recording.ends(step)?;
@@ -137,7 +137,7 @@ impl Train {
         Ok(trained)
     }
 
-    fn tell(&self, trained: &Trained, page: Option<WholeFile>) -> anyhow::Result<()> {
+    fn tell(&self, trained: &Trained, page: Option<AtomicFile>) -> anyhow::Result<()> {
         page.map_or(Ok(()), |page| page.write(&training::page(trained)))?;
         output::print(&lines(&trained.lessons))?;
         let mut out = output::stdout();

@@ -13,10 +13,10 @@ use laggard_lab::inject::{self, Session};
 use super::guard;
 use super::targets::{Nodes, named};
 use crate::arguments::positive_span;
-use crate::bell::Bell;
 use crate::commands::lab::explained;
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
+use crate::stop_signal::StopSignal;
 
 /// Apply a fault to nodes for a limited time; prints its id.
 #[derive(Args)]
@@ -79,16 +79,16 @@ impl Apply {
         }
         let mut session = Session::open(folder, guard::command()?).map_err(explained)?;
         // Before the fault is applied: a signal from here on reverts it.
-        let bell = if self.wait { Some(Bell::hang()?) } else { None };
+        let stop = if self.wait { Some(StopSignal::install()?) } else { None };
         if let Err(error) = session.apply(&planned) {
             let closed = session.close().map_err(explained);
             return closed.and(Err(explained(error)));
         }
         announce(&planned)?;
-        match bell {
+        match stop {
             None => session.leave().map_err(explained)?,
-            Some((bell, _rope)) => {
-                wait(&bell, planned.ttl().unwrap_or(inject::LONGEST));
+            Some((stop, _handle)) => {
+                wait(&stop, planned.ttl().unwrap_or(inject::LONGEST));
                 session.close().map_err(explained)?;
                 tell(format_args!("{}: reverted", planned.id));
             }
@@ -117,10 +117,11 @@ fn announce(planned: &PlannedFault) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn wait(bell: &Bell, lasting: Duration) {
+fn wait(stop: &StopSignal, lasting: Duration) {
     let begin = Instant::now();
     while let Some(left) = lasting.checked_sub(begin.elapsed()) {
-        if bell.rings_within(Span::from_millis(i64::try_from(left.as_millis()).unwrap_or(i64::MAX).max(1))) {
+        if stop.arrives_within(Span::from_millis(i64::try_from(left.as_millis()).unwrap_or(i64::MAX).max(1)))
+        {
             return;
         }
     }

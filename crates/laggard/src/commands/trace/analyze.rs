@@ -10,9 +10,9 @@ use laggard_trace::findings::{Severity, find};
 use laggard_trace::report::{Report, csv, html, perfetto, picture, text};
 
 use super::opening::{self, Whose};
+use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::output;
-use crate::whole_file::WholeFile;
 
 /// Find the layer of the I/O stack that makes requests slow, and say why.
 ///
@@ -53,8 +53,8 @@ pub struct Analyze {
 
 impl Analyze {
     pub fn run(self) -> Outcome {
-        let page = self.html.as_deref().map(WholeFile::create).transpose()?;
-        let events = self.perfetto.as_deref().map(WholeFile::create).transpose()?;
+        let page = self.html.as_deref().map(AtomicFile::create).transpose()?;
+        let events = self.perfetto.as_deref().map(AtomicFile::create).transpose()?;
         let reference = opening::reference(self.reference.as_ref())?;
         let options = self.whose.options();
         let characteristics = opening::characteristics(&self.file, &options)?;

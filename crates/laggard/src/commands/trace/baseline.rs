@@ -8,9 +8,9 @@ use laggard_trace::characteristics::Characteristics;
 use laggard_trace::reference::Reference;
 
 use super::opening::{self, Whose};
+use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, tell};
 use crate::output;
-use crate::whole_file::WholeFile;
 
 /// Learn from runs that are known to be good what figures are to be.
 #[derive(Args)]
@@ -51,7 +51,7 @@ impl Add {
     fn run(self) -> Outcome {
         let is_there = self.reference.exists();
         let mut reference = opening::reference(is_there.then_some(&self.reference))?;
-        let file = WholeFile::create(&self.reference)?;
+        let file = AtomicFile::create(&self.reference)?;
         let options = self.whose.options();
         let runs: anyhow::Result<Vec<Characteristics>> =
             self.runs.iter().map(|run| opening::characteristics(run, &options)).collect();

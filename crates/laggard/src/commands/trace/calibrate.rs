@@ -11,9 +11,9 @@ use laggard_trace::reference::{Curve, Point};
 use super::baseline::described;
 use super::opening;
 use crate::arguments::{positive_span, size};
+use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
-use crate::whole_file::WholeFile;
 
 /// Measure what a device can do: six short runs of reads past the page cache.
 ///
@@ -46,7 +46,7 @@ impl Calibrate {
     pub fn run(self) -> Outcome {
         let is_there = self.out.exists();
         let mut reference = opening::reference(is_there.then_some(&self.out))?;
-        let file = WholeFile::create(&self.out)?;
+        let file = AtomicFile::create(&self.out)?;
         let target = match (&self.file, &self.dev) {
             (Some(path), _) => Target::file(path, self.size),
             (None, Some(path)) => Target::device(path),

@@ -13,8 +13,8 @@ use laggard_trace::importing::{FileOutcome, Format, Importer, Options};
 use laggard_trace::mapping::Roles;
 use laggard_trace::model::{Counters, Footer};
 
+use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, TooPoor, tell};
-use crate::whole_file::WholeFile;
 use crate::{output, progress};
 
 /// Bring traces of other tools into a trace file.
@@ -57,7 +57,7 @@ pub struct Import {
 
 impl Import {
     pub fn run(self) -> Outcome {
-        let out = WholeFile::create(&self.out)?;
+        let out = AtomicFile::create(&self.out)?;
         let paths = expand(&self.files);
         let options = Options {
             format: self.format,

@@ -9,9 +9,9 @@ use clap::Args;
 use laggard_trace::ltr::Reader;
 use laggard_trace::merging::{self, Offset, Survey};
 
+use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, tell};
 use crate::output;
-use crate::whole_file::WholeFile;
 
 /// Merge the traces of several hosts into one.
 ///
@@ -33,7 +33,7 @@ pub struct Merge {
 
 impl Merge {
     pub fn run(self) -> Outcome {
-        let out = WholeFile::create(&self.out)?;
+        let out = AtomicFile::create(&self.out)?;
         if self.files.len() > usize::from(u16::MAX) {
             bail!("more traces than one file can hold");
         }

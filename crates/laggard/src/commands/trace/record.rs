@@ -20,9 +20,9 @@ use regex::Regex;
 
 use super::starter::Starter;
 use crate::arguments::{positive_span, size};
-use crate::bell::Bell;
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
+use crate::stop_signal::StopSignal;
 
 /// How often the kernel's buffers are emptied.
 const EVERY: Span = Span::from_millis(10);
@@ -108,18 +108,18 @@ impl Record {
         let mut starter = Starter::new(&self.command)?;
         let plan = self.plan(starter.as_ref().map(Starter::task)).map_err(explained)?;
         let file = File::create(&self.out).with_context(|| self.out.display().to_string())?;
-        let (bell, rope) = Bell::hang()?;
+        let (stop, handle) = StopSignal::install()?;
         let session = Session::prepare(plan.clone(), guard_command()?).map_err(explained)?;
         let mut recording = Recording::begin(session, &plan, self.roles(), file).map_err(explained)?;
         let status = match &mut starter {
-            Some(starter) => starter.start(rope).map(|()| None)?,
-            None => Some(rope),
+            Some(starter) => starter.start(handle).map(|()| None)?,
+            None => Some(handle),
         };
         if !self.quiet && self.command.is_empty() && self.duration.is_none() {
             tell(format_args!("recording to {}; Ctrl-C ends it", self.out.display()));
         }
         let begin = Instant::now();
-        while !self.is_over(begin) && !bell.rings_within(EVERY) {
+        while !self.is_over(begin) && !stop.arrives_within(EVERY) {
             recording.step().map_err(explained)?;
         }
         drop(status);

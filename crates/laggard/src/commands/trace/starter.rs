@@ -6,14 +6,14 @@ use std::thread;
 
 use anyhow::{Context, anyhow};
 
-use crate::bell::Rope;
 use crate::failure::{Done, tell};
+use crate::stop_signal::StopHandle;
 
 /// A thread that waits to start a command.
 pub struct Starter {
     task: u32,
     words: Vec<String>,
-    go: Sender<Rope>,
+    go: Sender<StopHandle>,
     started: Receiver<std::io::Result<()>>,
     ended: Receiver<std::io::Result<ExitStatus>>,
 }
@@ -25,13 +25,13 @@ impl Starter {
         let mut command = Command::new(program);
         command.args(arguments);
         let (tell_task, task) = channel();
-        let (go, going) = channel::<Rope>();
+        let (go, going) = channel::<StopHandle>();
         let (tell_started, started) = channel();
         let (tell_ended, ended) = channel();
         thread::spawn(move || {
             let _ = tell_task.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
             // Without anyone to say go, the recorder has failed.
-            let Ok(rope) = going.recv() else { return };
+            let Ok(handle) = going.recv() else { return };
             match command.spawn() {
                 Ok(mut child) => {
                     let _ = tell_started.send(Ok(()));
@@ -39,7 +39,7 @@ impl Starter {
                 }
                 Err(error) => _ = tell_started.send(Err(error)),
             }
-            rope.pull();
+            handle.stop();
         });
         let task = task.recv().context("the thread of the command")?;
         Ok(Some(Starter { task, words: words.to_vec(), go, started, ended }))
@@ -50,10 +50,10 @@ impl Starter {
         self.task
     }
 
-    /// Starts the command; the rope is pulled when it ends.
-    pub fn start(&mut self, rope: Rope) -> anyhow::Result<()> {
+    /// Starts the command; `handle` is used when it ends.
+    pub fn start(&mut self, handle: StopHandle) -> anyhow::Result<()> {
         let gone = || anyhow!("the thread of the command has ended");
-        self.go.send(rope).map_err(|_| gone())?;
+        self.go.send(handle).map_err(|_| gone())?;
         let started = self.started.recv().map_err(|_| gone())?;
         started.with_context(|| self.words.join(" "))
     }

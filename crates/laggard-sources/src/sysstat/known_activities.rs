@@ -1,4 +1,4 @@
-//! The activities we know how to read: where the counters are that we have columns for.
+//! The known activities, and the position of their counters.
 
 use laggard_core::model::schema::Schema;
 
@@ -9,36 +9,35 @@ use super::layout::{Cell, Dialect, Groups, Slot};
 /// The tables that an sa file can fill.
 pub static TABLES: [&str; 4] = ["disk", "net", "tcp", "pressure"];
 
-/// The activity that counts CPUs: how many there are is told at a restart.
+/// The activity of CPUs: a restart states their number.
 pub const CPU_ID: u32 = 1;
-/// The activity of block devices.
 pub const DISK_ID: u32 = 11;
 
-/// Ids up to this one exist in sysstat 12.8. We have no columns for most of them.
+/// The last id in sysstat 12.8. Most ids have no columns here.
 const LAST_ID: u32 = 43;
 
-/// What tells the items of an activity apart.
+/// The key that identifies the items of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Identity {
-    /// There is one item, the host.
+    /// A single item, the host.
     Host,
-    /// A name of 16 bytes behind the numbers.
+    /// A name of 16 bytes after the numbers.
     Interface,
-    /// The numbers called [`MAJOR`] and [`MINOR`].
+    /// The fields [`MAJOR`] and [`MINOR`].
     Device,
 }
 
 const INTERFACE_BYTES: usize = 16;
 const MAJOR: &str = "major";
 const MINOR: &str = "minor";
-/// A field that we have no use for.
+/// A field without a column.
 const UNUSED: &str = "";
 
-/// One version of an activity's counters: the table's columns that they fill, group by group.
-struct Known {
+/// One version of an activity: the table columns of its counters, group by group.
+struct KnownActivity {
     id: u32,
     magics: &'static [u32],
-    /// Of the format that describes itself: the file may have fewer fields in a group than listed, or more.
+    /// For the self-describing format: a group in the file may have fewer or more fields than listed.
     is_described: bool,
     table: &'static str,
     identity: Identity,
@@ -65,7 +64,7 @@ const TCP_FAILURES: &[&str] = &["attempt_fails", "estab_resets", "retrans_segs",
 const DISK_TICKS: &[&str] =
     &["read_ms", "write_ms", "io_ms", "weighted_ms", MAJOR, MINOR, "discard_ms", UNUSED];
 
-const DISK: Known = Known {
+const DISK: KnownActivity = KnownActivity {
     id: DISK_ID,
     magics: &[],
     is_described: false,
@@ -75,98 +74,90 @@ const DISK: Known = Known {
     longs: &[],
     ints: &[],
 };
-const NET: Known = Known { id: 12, table: "net", identity: Identity::Interface, ..DISK };
-const NET_FAILURES: Known = Known { id: 13, ..NET };
-const TCP: Known = Known { id: 21, magics: &[0x8a], table: "tcp", identity: Identity::Host, ..DISK };
-const PRESSURE: Known = Known { is_described: true, table: "pressure", ..TCP };
+const NET: KnownActivity = KnownActivity { id: 12, table: "net", identity: Identity::Interface, ..DISK };
+const NET_FAILURES: KnownActivity = KnownActivity { id: 13, ..NET };
+const TCP: KnownActivity =
+    KnownActivity { id: 21, magics: &[0x8a], table: "tcp", identity: Identity::Host, ..DISK };
+const PRESSURE: KnownActivity = KnownActivity { is_described: true, table: "pressure", ..TCP };
 
-/// Everything we read. The first release of the format that describes itself still used the magics of the
-/// one before, for layouts that were already the new ones.
+/// All known layouts. The first release of the self-describing format still used the magic numbers of the previous one,
+/// for the new layouts.
 #[rustfmt::skip]
-static KNOWN: &[Known] = &[
-    Known { magics: &[0x8a], wides: &["sectors_read", "sectors_written"], longs: &["read_ms", "write_ms", "io_ms", "weighted_ms", "ios"], ints: &[MAJOR, MINOR], ..DISK },
-    Known { magics: &[0x8b], wides: &["ios"], longs: &["sectors_read", "sectors_written"], ints: DISK_TICKS.split_at(6).0, ..DISK },
-    Known { magics: &[0x8b, 0x8c], is_described: true, wides: &["ios"], longs: &["sectors_read", "sectors_written", "sectors_discarded"], ints: DISK_TICKS, ..DISK },
+static KNOWN: &[KnownActivity] = &[
+    KnownActivity { magics: &[0x8a], wides: &["sectors_read", "sectors_written"], longs: &["read_ms", "write_ms", "io_ms", "weighted_ms", "ios"], ints: &[MAJOR, MINOR], ..DISK },
+    KnownActivity { magics: &[0x8b], wides: &["ios"], longs: &["sectors_read", "sectors_written"], ints: DISK_TICKS.split_at(6).0, ..DISK },
+    KnownActivity { magics: &[0x8b, 0x8c], is_described: true, wides: &["ios"], longs: &["sectors_read", "sectors_written", "sectors_discarded"], ints: DISK_TICKS, ..DISK },
 
-    Known { magics: &[0x8a], longs: TRAFFIC, ..NET },
-    Known { magics: &[0x8b], wides: TRAFFIC, ..NET },
-    Known { magics: &[0x8c], wides: TRAFFIC, ints: &[UNUSED], ..NET },
-    Known { magics: &[0x8c, 0x8d], is_described: true, wides: TRAFFIC, ..NET },
+    KnownActivity { magics: &[0x8a], longs: TRAFFIC, ..NET },
+    KnownActivity { magics: &[0x8b], wides: TRAFFIC, ..NET },
+    KnownActivity { magics: &[0x8c], wides: TRAFFIC, ints: &[UNUSED], ..NET },
+    KnownActivity { magics: &[0x8c, 0x8d], is_described: true, wides: TRAFFIC, ..NET },
 
-    Known { magics: &[0x8a], longs: FAILURES, ..NET_FAILURES },
-    Known { magics: &[0x8b], wides: FAILURES, ..NET_FAILURES },
-    Known { magics: &[0x8b, 0x8c], is_described: true, wides: FAILURES, ..NET_FAILURES },
+    KnownActivity { magics: &[0x8a], longs: FAILURES, ..NET_FAILURES },
+    KnownActivity { magics: &[0x8b], wides: FAILURES, ..NET_FAILURES },
+    KnownActivity { magics: &[0x8b, 0x8c], is_described: true, wides: FAILURES, ..NET_FAILURES },
 
-    Known { longs: OPENS_AND_SEGMENTS, ..TCP },
-    Known { is_described: true, longs: OPENS_AND_SEGMENTS, ..TCP },
-    Known { id: 22, longs: TCP_FAILURES, ..TCP },
-    Known { id: 22, is_described: true, longs: TCP_FAILURES, ..TCP },
+    KnownActivity { longs: OPENS_AND_SEGMENTS, ..TCP },
+    KnownActivity { is_described: true, longs: OPENS_AND_SEGMENTS, ..TCP },
+    KnownActivity { id: 22, longs: TCP_FAILURES, ..TCP },
+    KnownActivity { id: 22, is_described: true, longs: TCP_FAILURES, ..TCP },
 
-    // Stall times in microseconds; the averages behind them are the kernel's own.
-    Known { id: 40, wides: &["cpu_some_us"], ..PRESSURE },
-    Known { id: 41, wides: &["io_some_us", "io_full_us"], ..PRESSURE },
-    Known { id: 42, wides: &["memory_some_us", "memory_full_us"], ..PRESSURE },
+    // Stall times in microseconds; the averages after them are the kernel's own.
+    KnownActivity { id: 40, wides: &["cpu_some_us"], ..PRESSURE },
+    KnownActivity { id: 41, wides: &["io_some_us", "io_full_us"], ..PRESSURE },
+    KnownActivity { id: 42, wides: &["memory_some_us", "memory_full_us"], ..PRESSURE },
 ];
 
-/// Where in an item the wanted numbers are: worked out once a file.
+/// The positions of the needed numbers in an item: computed once per file.
 #[derive(Debug)]
 pub struct Plan {
     /// An index into [`TABLES`].
     pub table: usize,
-    /// Bytes from one item to the next.
+    /// Bytes per item.
     pub size: usize,
-    /// What tells items apart.
     pub key: Key,
-    /// The numbers to take.
     pub fields: Vec<Field>,
 }
 
-/// Where an item says whose counters it holds.
+/// The position of an item's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The host's.
     Host,
-    /// Those of the interface named there.
     Interface(usize),
-    /// Those of the device with the major and minor number there.
     Device(usize, usize),
 }
 
-/// One number to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The table's column that it goes to.
+    /// The column of the table.
     pub column: usize,
-    /// Where it is.
     pub cell: Cell,
 }
 
-/// What there is to say about an activity of a file.
+/// The result of looking up an activity.
 #[derive(Debug)]
-pub enum Found {
-    /// Where its counters are.
+pub enum ActivityKind {
     Plan(Plan),
-    /// It is wanted, or of a later sysstat, but not known in this form.
-    Strange,
-    /// We have no columns for it.
+    /// Needed, or from a later sysstat, but in an unknown form.
+    UnknownVersion,
+    /// Not needed.
     Unwanted,
 }
 
-/// Looks an activity up.
-pub fn plan(id: u32, magic: u32, layout: Struct, header: &Header) -> Found {
+pub fn plan(id: u32, magic: u32, layout: Struct, header: &Header) -> ActivityKind {
     let is_described = header.format.describes_itself;
     let mut versions = KNOWN.iter().filter(|known| known.id == id).peekable();
     let is_unwanted = versions.peek().is_none() && id <= LAST_ID;
     let known = versions.find(|known| known.is_described == is_described && known.magics.contains(&magic));
     match known.and_then(|known| known.plan(layout, header.dialect)) {
-        Some(plan) => Found::Plan(plan),
-        None if is_unwanted => Found::Unwanted,
-        None => Found::Strange,
+        Some(plan) => ActivityKind::Plan(plan),
+        None if is_unwanted => ActivityKind::Unwanted,
+        None => ActivityKind::UnknownVersion,
     }
 }
 
-impl Known {
-    /// Where its fields lie in this file, if an item is large enough to hold them.
+impl KnownActivity {
+    /// None if an item is too small for its fields.
     fn plan(&self, layout: Struct, dialect: Dialect) -> Option<Plan> {
         let groups = if self.is_described { layout.groups } else { self.groups() };
         let schema = Schema::named(self.table)?;

@@ -1,5 +1,5 @@
-//! The JSON that sadf and iostat print: `{"sysstat": {"hosts": [{"nodename": ..., "statistics": [...]}]}}`,
-//! walked through one sample at a time, so that a file may be of any size, and may end anywhere.
+//! The JSON of sadf and iostat, `{"sysstat": {"hosts": [{"nodename": ..., "statistics": [...]}]}}`, read one sample at
+//! a time, so that a file may have any size and end anywhere.
 
 use laggard_input::{Place, ReadError};
 
@@ -11,24 +11,19 @@ use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-/// Takes the parts of a document in the order in which they come.
+/// Receives the elements of a document in their order.
 pub(crate) trait Statistics {
-    /// One sample.
     type Sample: DeserializeOwned;
     /// A restart or a comment.
     type Remark: DeserializeOwned;
 
-    /// A text that speaks of the host: its `nodename`, the `date`.
+    /// A text about the host: its `nodename`, the `date`.
     fn host(&mut self, key: &str, text: &str);
-    /// A sample of that host.
     fn sample(&mut self, sample: Self::Sample) -> Result<(), ReadError>;
-    /// A restart or a comment of that host.
     fn remark(&mut self, remark: Self::Remark);
-    /// No more of that host.
     fn host_ends(&mut self) -> Result<(), ReadError>;
 }
 
-/// Whether a text begins like such a document.
 pub(crate) fn recognises(start: &[u8]) -> bool {
     let inner = start.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
     inner.is_some_and(|inner| inner.starts_with(b"\"sysstat\""))
@@ -67,7 +62,6 @@ fn unreadable(error: serde_json::Error) -> ReadError {
     }
 }
 
-/// What is being walked through.
 #[derive(Clone, Copy)]
 enum Level {
     Document,
@@ -80,7 +74,7 @@ enum Level {
 
 struct Walk<'w, S> {
     statistics: &'w mut S,
-    /// An error of ours cannot pass through the parser: it waits here.
+    /// An error of [`Statistics`], which cannot pass through the parser.
     failure: &'w mut Option<ReadError>,
     level: Level,
 }
@@ -92,9 +86,9 @@ impl<S: Statistics> Walk<'_, S> {
 
     fn check<E: Error>(&mut self, result: Result<(), ReadError>) -> Result<(), E> {
         result.map_err(|error| {
-            let told = E::custom(&error);
+            let custom = E::custom(&error);
             *self.failure = Some(error);
-            told
+            custom
         })
     }
 }
@@ -164,7 +158,6 @@ impl<'de, S: Statistics> Visitor<'de> for Walk<'_, S> {
     }
 }
 
-/// A value in a sample.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Value {
@@ -178,7 +171,6 @@ pub(crate) enum Value {
 pub(crate) struct Fields(pub(crate) Vec<(String, Value)>);
 
 impl Fields {
-    /// The text of a member.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.0.iter().find_map(|(name, value)| match value {
             Value::Text(text) if name == key => Some(text.as_str()),
@@ -186,7 +178,6 @@ impl Fields {
         })
     }
 
-    /// The members that are numbers.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().filter_map(|(name, value)| match value {
             Value::Number(number) => Some((name.as_str(), *number)),

@@ -1,16 +1,16 @@
-//! Dates and times as sysstat's tools print them: in the manner of whatever locale the tool ran in.
+//! Dates and times as printed by sysstat's tools, in the format of any locale.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use laggard_core::model::time::Timestamp;
 
-/// Reads dates of one file: what one date leaves open (is 11/10 in October or November?), another settles.
+/// Reads the dates of one file. An ambiguous date (11/10: October or November?) is resolved by the others.
 #[derive(Default)]
 pub(crate) struct Calendar {
     order: Option<Order>,
-    /// Whether a date could have been read the other way.
+    /// True if a date was ambiguous.
     pub(crate) guessed: bool,
-    /// Whether a time had no zone, and was taken for UTC.
+    /// True if a time had no zone and was taken as UTC.
     pub(crate) zoneless: bool,
 }
 
@@ -31,7 +31,6 @@ impl Calendar {
         self.at(day, clock)
     }
 
-    /// An instant of a day, taken as UTC.
     pub(crate) fn at(&mut self, date: Date, time: Time) -> Option<Timestamp> {
         self.zoneless = true;
         utc(date, time)
@@ -63,9 +62,9 @@ impl Calendar {
         Date::new(year, month, day).ok()
     }
 
-    /// What a reader of the recording should know about its times.
+    /// Notes about assumptions.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = &'static str> {
-        let zoneless = "the times name no time zone and were read as UTC";
+        let zoneless = "the times have no time zone and were read as UTC";
         let guessed = "the dates were read as month/day/year";
         [(self.zoneless, zoneless), (self.guessed, guessed)].into_iter().filter(|r| r.0).map(|r| r.1)
     }
@@ -89,12 +88,11 @@ pub(crate) fn time(text: &str) -> Option<Time> {
     Time::new(hour, minute, second, 0).ok()
 }
 
-/// An instant of a day in UTC.
 pub(crate) fn utc(date: Date, time: Time) -> Option<Timestamp> {
     Some(date.to_datetime(time).to_zoned(TimeZone::UTC).ok()?.timestamp().into())
 }
 
-/// Two digits mean what they do in POSIX: 69 to 99 are in the last century.
+/// As in POSIX: 69 to 99 are in the last century.
 fn year(text: &str) -> Option<i16> {
     match (text.len(), text.parse::<i16>().ok()?) {
         (4, year) => Some(year),
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_date() {
+    fn nonsense_is_not_a_date() {
         for text in ["", "13/13/26 00:00:00", "11/15/26", "11/15/26 25:00:00", "a/b/c 1:2:3", "1/2/3/4 1:2:3"]
         {
             assert_eq!(read(text), "unreadable", "{text}");
@@ -132,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certain_date_settles_the_later_ones() {
+    fn an_unambiguous_date_resolves_later_ones() {
         let mut calendar = Calendar::default();
         calendar.date("31/10/26").unwrap();
         assert_eq!(calendar.date("01/11/26").unwrap(), jiff::civil::date(2026, 11, 1));
@@ -140,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_is_admitted() {
+    fn an_ambiguous_date_is_noted() {
         let mut calendar = Calendar::default();
         assert_eq!(calendar.date("10/11/26").unwrap(), jiff::civil::date(2026, 10, 11));
         assert!(calendar.guessed);

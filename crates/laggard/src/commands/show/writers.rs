@@ -1,4 +1,4 @@
-//! Metrics of components, written for people or for programs, a stretch of time after the other.
+//! Output formats of `laggard show`, written one period of time after the other.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -12,17 +12,17 @@ use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 use serde::Serialize;
 
-use crate::{output, plot};
+use super::plot;
+use crate::output;
 
-/// Metrics ready to be shown, on one grid.
-pub struct Shown {
+/// Values of all metrics and components on one grid.
+pub struct Series {
     grid: Grid,
     tables: Vec<Table>,
-    /// All components, in the order of showing, with their row in each table that has them.
+    /// In order of output, with the row in each table that has the component.
     components: Vec<(Arc<str>, Vec<Option<usize>>)>,
 }
 
-/// How to show values.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Format {
     /// Aligned columns.
@@ -31,36 +31,32 @@ pub enum Format {
     Csv,
     /// One object: see docs/dataset.md.
     Json,
-    /// A curve for one component, a line of blocks for each of many.
+    /// A curve for one component, or one line of blocks per component.
     Plot,
 }
 
-/// Writes what is shown, in one format.
 pub trait Writer {
-    /// Writes one stretch of time.
-    fn write(&mut self, shown: &Shown) -> io::Result<()>;
-    /// Ends the output.
+    fn write(&mut self, series: &Series) -> io::Result<()>;
     fn finish(&mut self) -> io::Result<()>;
 }
 
 type Out = io::BufWriter<anstream::AutoStream<io::StdoutLock<'static>>>;
 
 impl Format {
-    /// A writer to standard output.
     pub fn writer(self, metrics: &[&'static Metric], every: Span) -> Box<dyn Writer> {
         let (out, metrics) = (output::stdout(), metrics.to_vec());
         match self {
-            Format::Table => Box::new(Aligned { out, metrics, begun: false }),
-            Format::Csv => Box::new(Csv { out, metrics, begun: false }),
-            Format::Json => Box::new(Json { out, every, begun: false }),
+            Format::Table => Box::new(Aligned { out, metrics, has_begun: false }),
+            Format::Csv => Box::new(Csv { out, metrics, has_begun: false }),
+            Format::Json => Box::new(Json { out, every, has_begun: false }),
             Format::Plot => Box::new(Plot { out }),
         }
     }
 }
 
-impl Shown {
-    /// Tables on one grid; each may lack some of the components.
-    pub fn new(grid: Grid, tables: Vec<Table>) -> Shown {
+impl Series {
+    /// A table may lack some of the components.
+    pub fn new(grid: Grid, tables: Vec<Table>) -> Series {
         let mut rows: HashMap<Arc<str>, Vec<Option<usize>>> = HashMap::new();
         for (number, table) in tables.iter().enumerate() {
             for (row, name) in table.components.iter().enumerate() {
@@ -69,20 +65,19 @@ impl Shown {
         }
         let mut components: Vec<_> = rows.into_iter().collect();
         components.sort_by_cached_key(|(name, _)| natural_order(name));
-        Shown { grid, tables, components }
+        Series { grid, tables, components }
     }
 
-    /// Whether there is anything but missing values.
     pub fn has_values(&self) -> bool {
         self.tables.iter().any(|table| table.values.iter().any(|v| !v.is_nan()))
     }
 
-    /// The values of a component, a slice for each metric; nothing where the component does not have it.
+    /// The values of a component, one slice per metric that it has.
     fn rows<'s>(&'s self, rows: &'s [Option<usize>]) -> impl Iterator<Item = Option<&'s [f64]>> {
         self.tables.iter().zip(rows).map(|(table, row)| row.map(|row| table.row(row)))
     }
 
-    /// Calls back with every line: component, instant, and a value for each metric.
+    /// Calls `line` with every component and instant, and one value per metric.
     fn lines(&self, mut line: impl FnMut(&str, Timestamp, &[f64]) -> io::Result<()>) -> io::Result<()> {
         let mut values = Vec::new();
         for (component, rows) in &self.components {
@@ -104,7 +99,7 @@ impl Shown {
 struct Aligned {
     out: Out,
     metrics: Vec<&'static Metric>,
-    begun: bool,
+    has_begun: bool,
 }
 
 impl Aligned {
@@ -122,14 +117,14 @@ fn labelled(metric: &Metric) -> String {
 }
 
 impl Writer for Aligned {
-    fn write(&mut self, shown: &Shown) -> io::Result<()> {
-        let names = shown.name_width().max(9);
+    fn write(&mut self, series: &Series) -> io::Result<()> {
+        let names = series.name_width().max(9);
         let widths: Vec<usize> = self.metrics.iter().map(|m| labelled(m).chars().count().max(12)).collect();
-        if !std::mem::replace(&mut self.begun, true) {
+        if !std::mem::replace(&mut self.has_begun, true) {
             self.heading(names, &widths)?;
         }
         let Aligned { out, metrics, .. } = self;
-        shown.lines(|component, instant, values| {
+        series.lines(|component, instant, values| {
             write!(out, "{:<24}  {component:<names$}", instant.to_string())?;
             for ((value, width), metric) in values.iter().zip(&widths).zip(&*metrics) {
                 write!(out, "  {:>width$}", number(*value, metric.decimals))?;
@@ -146,19 +141,19 @@ impl Writer for Aligned {
 struct Csv {
     out: Out,
     metrics: Vec<&'static Metric>,
-    begun: bool,
+    has_begun: bool,
 }
 
 impl Writer for Csv {
-    fn write(&mut self, shown: &Shown) -> io::Result<()> {
+    fn write(&mut self, series: &Series) -> io::Result<()> {
         let out = &mut self.out;
-        if !std::mem::replace(&mut self.begun, true) {
+        if !std::mem::replace(&mut self.has_begun, true) {
             let names: Vec<&str> = self.metrics.iter().map(|m| m.name).collect();
             writeln!(out, "time,component,{}", names.join(","))?;
         }
-        shown.lines(|component, instant, values| {
+        series.lines(|component, instant, values| {
             write!(out, "{instant},{}", quoted(component))?;
-            // All the digits there are, and nothing where there is no value.
+            // All digits; an empty field for a missing value.
             for value in values {
                 if value.is_nan() { write!(out, ",")? } else { write!(out, ",{value}")? }
             }
@@ -171,15 +166,15 @@ impl Writer for Csv {
     }
 }
 
-/// Written piece by piece, since it may be larger than memory.
+/// Written piece by piece: the output may be larger than memory.
 struct Json {
     out: Out,
     every: Span,
-    begun: bool,
+    has_begun: bool,
 }
 
 #[derive(Serialize)]
-struct Series<'a> {
+struct JsonSeries<'a> {
     component: &'a str,
     metric: &'static str,
     unit: &'static str,
@@ -188,19 +183,19 @@ struct Series<'a> {
 }
 
 impl Writer for Json {
-    fn write(&mut self, shown: &Shown) -> io::Result<()> {
-        for (component, rows) in &shown.components {
-            for (table, row) in shown.tables.iter().zip(shown.rows(rows)) {
+    fn write(&mut self, series: &Series) -> io::Result<()> {
+        for (component, rows) in &series.components {
+            for (table, row) in series.tables.iter().zip(series.rows(rows)) {
                 let Some(row) = row else { continue };
                 self.separate()?;
-                serde_json::to_writer(&mut self.out, &series(component, table, row))?;
+                serde_json::to_writer(&mut self.out, &json_series(component, table, row))?;
             }
         }
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        if !self.begun {
+        if !self.has_begun {
             self.separate()?;
         }
         writeln!(self.out, "\n]}}")?;
@@ -210,7 +205,7 @@ impl Writer for Json {
 
 impl Json {
     fn separate(&mut self) -> io::Result<()> {
-        if std::mem::replace(&mut self.begun, true) {
+        if std::mem::replace(&mut self.has_begun, true) {
             return writeln!(self.out, ",");
         }
         let every = self.every;
@@ -218,8 +213,8 @@ impl Json {
     }
 }
 
-fn series<'a>(component: &'a str, table: &Table, row: &[f64]) -> Series<'a> {
-    Series {
+fn json_series<'a>(component: &'a str, table: &Table, row: &[f64]) -> JsonSeries<'a> {
+    JsonSeries {
         component,
         metric: table.metric.name,
         unit: table.metric.unit.symbol(),
@@ -233,15 +228,15 @@ struct Plot {
 }
 
 impl Writer for Plot {
-    fn write(&mut self, shown: &Shown) -> io::Result<()> {
+    fn write(&mut self, series: &Series) -> io::Result<()> {
         let out = &mut self.out;
-        for (number, table) in shown.tables.iter().enumerate() {
+        for (number, table) in series.tables.iter().enumerate() {
             let (metric, grid) = (table.metric, table.grid);
             writeln!(out, "{}: {}", labelled(metric), metric.about)?;
             writeln!(out, "{} to {}, every {}", grid.start, grid.end(), grid.step)?;
             match table.components.len() {
                 1 => plot_one(out, table)?,
-                _ => plot_many(out, shown, number)?,
+                _ => plot_many(out, series, number)?,
             }
         }
         Ok(())
@@ -262,13 +257,13 @@ fn plot_one(out: &mut impl Write, table: &Table) -> io::Result<()> {
     Ok(())
 }
 
-fn plot_many(out: &mut impl Write, shown: &Shown, number: usize) -> io::Result<()> {
-    let table = &shown.tables[number];
+fn plot_many(out: &mut impl Write, series: &Series, number: usize) -> io::Result<()> {
+    let table = &series.tables[number];
     let top = largest(&table.values).unwrap_or(0.0);
-    let names = shown.name_width();
+    let names = series.name_width();
     let room = output::width().saturating_sub(names + 28).max(10);
     let (mut idle, mut absent) = (0, 0);
-    for (component, rows) in &shown.components {
+    for (component, rows) in &series.components {
         let Some(row) = rows[number].map(|row| table.row(row)) else { continue };
         match largest(row) {
             None => absent += 1,
@@ -280,7 +275,7 @@ fn plot_many(out: &mut impl Write, shown: &Shown, number: usize) -> io::Result<(
             }
         }
     }
-    for (count, words) in [(idle, "at 0 all the time"), (absent, "without a value")] {
+    for (count, words) in [(idle, "always 0"), (absent, "without a value")] {
         if count > 0 {
             writeln!(out, "{} {words}", output::count(count, "component"))?;
         }

@@ -1,4 +1,6 @@
-//! `laggard record`: the agent.
+//! `laggard record`: samples this host.
+
+mod recording;
 
 use std::path::{Path, PathBuf};
 
@@ -12,18 +14,19 @@ use laggard_sources::live::prefix::Prefix;
 use laggard_sources::live::sampler::{Options, SOURCES, Sampler};
 use laggard_sources::live::selection::Selection;
 use laggard_sources::live::traffic::Bounds;
-use laggard_store::dataset::Dataset;
-use laggard_store::origin::{Origin, RECORDER};
+use laggard_store::origin::RECORDER;
+use laggard_store::{Dataset, Origin, Retention};
+
+use recording::{Recording, Summary};
 
 use crate::arguments::{positive_span, size};
 use crate::failure::{Done, Lacking, Outcome, TooPoor, tell};
 use crate::output;
-use crate::recording::{Limits, Recording, Summary};
 
 /// Record this host: disks, interfaces, TCP links, pressure.
 ///
-/// Samples fall on multiples of the interval since 1970, so those of different hosts are comparable. What is
-/// recorded are the kernel's own counters, not rates. Stop with Ctrl-C or SIGTERM.
+/// Samples are taken at multiples of the interval since 1970, so that those of different hosts are comparable. laggard
+/// records the kernel's counters, not rates. Stop with Ctrl-C or SIGTERM.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -32,55 +35,55 @@ Examples:
   laggard record -o data --netns oss3 --host oss3 --ports 24007,49152
   laggard record -o data --keep 14d --keep-bytes 20GiB")]
 pub struct Record {
-    /// The dataset: a folder, made if it is not there.
+    /// The dataset: a folder, created if it does not exist.
     #[arg(short, long, value_name = "DATASET")]
     out: String,
-    /// How often to sample, from 100ms to 1h.
+    /// The interval between samples, from 100ms to 1h.
     #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = positive_span)]
     every: Span,
-    /// Stop after this long. Default: never.
+    /// Stop after this time. Default: never.
     #[arg(long = "for", value_name = "SPAN", value_parser = positive_span)]
     duration: Option<Span>,
-    /// The name to record this host under. Default: its own.
+    /// The name of this host in the dataset. Default: its host name.
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// Read a captured tree instead of /proc. TCP connections are then left out.
+    /// Read this folder instead of /proc, without TCP connections.
     #[arg(long, value_name = "DIR", default_value = "/proc")]
     procfs: PathBuf,
-    /// Look into this network namespace.
+    /// Record the network of this namespace.
     #[arg(long, value_name = "NAME")]
     netns: Option<String>,
-    /// Only block devices whose name fits. Default: whole disks that have ever been used.
+    /// Record only block devices whose name matches. Default: whole disks that have done any I/O.
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     devices: Vec<String>,
-    /// Only interfaces whose name fits. Default: all but lo.
+    /// Record only interfaces whose name matches. Default: all but lo.
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     interfaces: Vec<String>,
-    /// Only TCP connections with one of these ports, at either end.
+    /// Record only TCP connections with one of these ports, at either end.
     #[arg(long, value_name = "PORT", value_delimiter = ',')]
     ports: Vec<u16>,
-    /// Only TCP connections with these remote addresses: 198.18.0.7 or 198.18.0.0/15.
+    /// Record only TCP connections with these remote addresses, such as 198.18.0.7 or 198.18.0.0/15.
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     peers: Vec<Prefix>,
-    /// Also TCP connections that do not leave the host.
+    /// Also record TCP connections that do not leave the host.
     #[arg(long)]
     loopback: bool,
-    /// How many TCP connections to keep one by one; all count towards their link.
+    /// The number of TCP connections to record individually. All are included in the totals of their link.
     #[arg(long, value_name = "N", default_value_t = Bounds::default().sockets)]
     sockets: usize,
-    /// Leave a source out.
+    /// Do not read this source.
     #[arg(long, value_name = "SOURCE", value_delimiter = ',', value_parser = SOURCES)]
     without: Vec<String>,
-    /// Write to disk this often: what a `kill -9` may lose.
+    /// The interval between writes to disk. A `kill -9` loses at most this much.
     #[arg(long, value_name = "SPAN", default_value = "5s", value_parser = positive_span)]
     flush: Span,
-    /// Remove sealed files that are older. Default: keep all.
+    /// Remove sealed files older than this. Default: keep all.
     #[arg(long, value_name = "SPAN", value_parser = positive_span)]
     keep: Option<Span>,
-    /// Remove the oldest sealed files beyond this size. Default: keep all.
+    /// Remove the oldest sealed files when the dataset exceeds this size. Default: keep all.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     keep_bytes: Option<u64>,
-    /// Say nothing but errors.
+    /// Print only errors.
     #[arg(long, short)]
     quiet: bool,
 }
@@ -104,27 +107,27 @@ impl Record {
         let host = self.host_name()?;
         let schedule = Schedule::new(self.every)?;
         let sampler = Sampler::new(self.options(&host)?).map_err(|error| Lacking(error.to_string()))?;
-        let limits = Limits { flush: self.flush, keep: self.keep, keep_bytes: self.keep_bytes };
+        let retention = Retention { max_age: self.keep, max_bytes: self.keep_bytes };
         let folder = self.folder()?;
-        Recording::start(&folder, self.origin(&host), sampler, schedule, limits)?
+        Recording::start(&folder, self.origin(&host), sampler, schedule, self.flush, retention)?
             .run(self.duration, self.quiet)
     }
 
-    /// A live tail grows by appending, which objects cannot.
+    /// A live tail is appended to, which object stores do not support.
     fn folder(&self) -> anyhow::Result<PathBuf> {
         let dataset = Dataset::open(&self.out)?;
-        let next = "record into a folder, and copy its .parquet files there; they never change";
-        let remote = || anyhow!("{}: a recorder cannot append to objects: {next}", self.out);
+        let next = "record into a folder and copy its .parquet files there";
+        let remote = || anyhow!("{}: an object store does not support appending: {next}", self.out);
         dataset.folder().map(Path::to_owned).ok_or_else(remote)
     }
 
     fn nothing(&self, summary: &Summary) -> TooPoor {
         let why = match summary.clock.ticks {
             0 => {
-                format!("no multiple of {} fell into that time: record for longer, or more often", self.every)
+                format!("that time contains no multiple of {}: record for longer, or more often", self.every)
             }
             _ => format!(
-                "{} has nothing that fits: see --devices, --interfaces and --procfs",
+                "nothing in {} matches: check --devices, --interfaces and --procfs",
                 self.procfs.display()
             ),
         };
@@ -133,12 +136,12 @@ impl Record {
 
     fn host_name(&self) -> anyhow::Result<String> {
         if !self.procfs.is_dir() {
-            bail!("{}: is no folder: --procfs takes /proc or a tree like it", self.procfs.display());
+            bail!("{}: not a folder: --procfs needs /proc or a copy of it", self.procfs.display());
         }
-        let unknown = || anyhow!("{}: tells no host name: give one with --host", self.procfs.display());
+        let unknown = || anyhow!("{}: contains no host name: set one with --host", self.procfs.display());
         let name = self.host.clone().or_else(|| host::name(&self.procfs)).ok_or_else(unknown)?;
         if name.trim().is_empty() {
-            bail!("a host needs a name: give one with --host");
+            bail!("the host name is empty: set one with --host");
         }
         Ok(name)
     }

@@ -1,28 +1,27 @@
-//! Plots for a terminal: one series as a curve, many as a line of blocks each.
+//! Plots for a terminal: a curve for one series, a line of blocks for each of several.
 
 use crate::output::short;
 
-/// Eight heights of a block, and the empty one.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const MISSING: char = '·';
 
-/// One character for each of `width` stretches of the values: how high their mean stands below `top`.
+/// One character for each of `width` slices of the values: the height of their mean relative to `top`.
 pub fn sparkline(values: &[f64], width: usize, top: f64) -> String {
-    stretches(values, width).map(|stretch| block(mean(stretch), top)).collect()
+    slices(values, width).map(|slice| block(mean(slice), top)).collect()
 }
 
 fn block(value: Option<f64>, top: f64) -> char {
     match value {
         None => MISSING,
         Some(value) if value <= 0.0 || top <= 0.0 => BLOCKS[0],
-        // Anything above nothing must be seen.
+        // A value above 0 must be visible.
         Some(value) => BLOCKS[((value / top * 8.0).round() as usize).clamp(1, 8)],
     }
 }
 
-/// A curve of braille dots, `height` lines of `width` characters, with the top and bottom value at its left.
+/// A curve of braille dots, `height` lines of `width` characters, with the top and bottom value on the left.
 pub fn curve(values: &[f64], width: usize, height: usize) -> Vec<String> {
-    let columns: Vec<Option<(f64, f64)>> = stretches(values, width * 2).map(range).collect();
+    let columns: Vec<Option<(f64, f64)>> = slices(values, width * 2).map(range).collect();
     let top = columns.iter().flatten().map(|r| r.1).fold(0.0, f64::max);
     let mut dots = vec![vec![0u8; width]; height];
     for (x, &(low, high)) in columns.iter().enumerate().filter_map(|(x, r)| Some((x, r.as_ref()?))) {
@@ -49,7 +48,7 @@ fn braille(cells: &[u8]) -> String {
     cells.iter().map(cell).collect()
 }
 
-/// Which of the 4 x `height` dot lines a value is on, from below.
+/// The dot line of a value among 4 x `height`, counted from below.
 fn level(value: f64, top: f64, height: usize) -> usize {
     let lines = height * 4;
     if top <= 0.0 { 0 } else { ((value / top * (lines - 1) as f64).round() as usize).min(lines - 1) }
@@ -60,9 +59,8 @@ fn braille_dot(x: usize, y: usize) -> u8 {
     [[0x40, 0x04, 0x02, 0x01], [0x80, 0x20, 0x10, 0x08]][x][y]
 }
 
-/// The values cut into `width` stretches of nearly equal length; where there are fewer values, some come in
-/// several stretches.
-fn stretches(values: &[f64], width: usize) -> impl Iterator<Item = &[f64]> {
+/// The values in `width` slices of nearly equal length. With fewer values than slices, slices repeat values.
+fn slices(values: &[f64], width: usize) -> impl Iterator<Item = &[f64]> {
     (0..width).map(move |i| {
         let start = i * values.len() / width;
         let end = ((i + 1) * values.len() / width).max(start + 1);
@@ -100,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn small_values_are_seen_beside_large_ones() {
+    fn small_values_are_visible_beside_large_ones() {
         assert_eq!(sparkline(&[0.001, 100.0], 2, 100.0), "▁█");
     }
 
@@ -114,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_plotted_too() {
+    fn empty_series_can_be_plotted() {
         assert_eq!(sparkline(&[], 3, 0.0), "···");
         assert_eq!(curve(&[], 10, 3).len(), 3);
         assert_eq!(curve(&[f64::NAN; 5], 10, 3).len(), 3);

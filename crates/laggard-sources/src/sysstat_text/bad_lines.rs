@@ -1,4 +1,4 @@
-//! An account of the lines that could not be read.
+//! Counts lines that could not be read.
 
 use laggard_input::{Line, Place, ReadError, quote};
 
@@ -22,8 +22,8 @@ impl BadLines {
     }
 
     /// Adds a note about them. It is an error if no row could be read at all.
-    pub(crate) fn settle(self, gathering: &mut RowBuffer<'_>, expected: &str) -> Result<(), ReadError> {
-        if gathering.rows() == 0 {
+    pub(crate) fn settle(self, row_buffer: &mut RowBuffer<'_>, expected: &str) -> Result<(), ReadError> {
+        if row_buffer.rows() == 0 {
             let (place, found) = match self.first {
                 Some((number, text)) => (Place::Line(number), text),
                 None => (Place::Whole, "none".to_owned()),
@@ -32,10 +32,8 @@ impl BadLines {
         }
         if let Some((number, text)) = self.first {
             let count = self.count;
-            gathering.note(
-                None,
-                format!("unreadable lines left out: {count}, the first is line {number}: {text}"),
-            );
+            row_buffer
+                .note(None, format!("unreadable lines skipped: {count}, the first is line {number}: {text}"));
         }
         Ok(())
     }

@@ -1,5 +1,8 @@
 //! `laggard show`: any metric of any component, on a common time grid.
 
+mod plot;
+mod writers;
+
 use anyhow::bail;
 use clap::Args;
 use globset::GlobMatcher;
@@ -9,16 +12,17 @@ use laggard_core::tables::grid::Grid;
 use laggard_store::grids::{at_once, parts, within};
 use laggard_store::tabulate::{Stretch, Tabulator};
 
+use writers::{Format, Series};
+
 use super::tables;
 use crate::arguments::{glob, metric, positive_span};
 use crate::failure::{Done, Outcome, TooPoor, tell};
-use crate::shown::{Format, Shown};
 use crate::timeframe::Timeframe;
 
 /// Show metrics of a dataset: as a table, CSV, JSON, or a plot in the terminal.
 ///
-/// Without a metric, shows what is in the dataset, like `laggard tables`. The value at an instant covers the
-/// step that ends there. `laggard metrics` lists the metrics.
+/// Without a metric, shows the contents of the dataset, like `laggard tables`. The value at an instant covers the
+/// interval that ends there. `laggard metrics` lists the metrics.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -28,26 +32,26 @@ Examples:
 pub struct Show {
     /// The dataset: a folder, or an object-store prefix.
     dataset: String,
-    /// What to show: await, tps, %util, rxbyt, cwnd, ...
+    /// The metrics to show: await, tps, %util, rxbyt, cwnd, ...
     #[arg(value_parser = metric)]
     metric: Vec<&'static Metric>,
-    /// Only components whose name fits, such as 'oss3:*'.
+    /// Show only components whose name matches, such as 'oss3:*'.
     #[arg(long, value_name = "GLOB", value_parser = glob)]
     component: Vec<GlobMatcher>,
-    /// The distance of the instants. Default: that of the recording.
+    /// The interval between values. Default: that of the recording.
     #[arg(long, value_name = "SPAN", value_parser = positive_span)]
     every: Option<Span>,
     #[command(flatten)]
     timeframe: Timeframe,
-    /// How to show it.
+    /// The output format.
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
-/// Values that are worked on at once: memory stays bounded however long or wide a recording is.
-const VALUES_AT_ONCE: usize = 4_000_000;
-/// More than any terminal is wide: a plot of a long time is drawn from longer steps.
-const MOST_INSTANTS_OF_A_PLOT: i64 = 2000;
+/// Values held in memory, whatever the size of the recording.
+const VALUES_IN_MEMORY: usize = 4_000_000;
+/// More than the width of any terminal: plots of a long time use longer intervals.
+const MAX_INSTANTS_OF_A_PLOT: i64 = 2000;
 
 impl Show {
     pub fn run(self) -> Outcome {
@@ -60,9 +64,9 @@ impl Show {
         let tables: Vec<&str> = self.metric.iter().map(|m| m.table).collect();
         let mut tabulator = Tabulator::new(&dataset, &tables, &wanted)?;
         tabulator.problems().iter().for_each(tell);
-        let told = tabulator.problems().len();
+        let printed = tabulator.problems().len();
         self.show(&mut tabulator)?;
-        tabulator.problems()[told..].iter().for_each(tell);
+        tabulator.problems()[printed..].iter().for_each(tell);
         Ok(if tabulator.problems().is_empty() { Done::Well } else { Done::WithErrors })
     }
 
@@ -72,26 +76,28 @@ impl Show {
         let mut writer = self.format.writer(&self.metric, step);
         let mut has_values = false;
         for grid in grids {
-            let shown = self.shown(tabulator, grid);
-            has_values |= shown.has_values();
-            writer.write(&shown)?;
+            let series = Series::new(grid, tabulator.tables(&self.metric, grid));
+            has_values |= series.has_values();
+            writer.write(&series)?;
         }
         writer.finish()?;
         if has_values { Ok(()) } else { Err(self.without_values().into()) }
     }
 
-    /// The distance of the instants: as asked for, if anything was recorded so often.
+    /// The interval asked for, but not shorter than the shortest one recorded.
     fn step(&self, tabulator: &Tabulator) -> anyhow::Result<Span> {
         let Some((shortest, longest, slowest)) = tabulator.every() else { bail!(self.without_components()) };
         match self.every {
             Some(every) if every < shortest => {
-                tell(format_args!("recorded every {shortest}: shown at that, not every {every}"));
+                tell(format_args!(
+                    "the recording has one sample every {shortest}: using this instead of {every}"
+                ));
                 Ok(shortest)
             }
             Some(every) => Ok(every),
             None if shortest < longest => {
                 tell(format_args!(
-                    "shown every {longest}, as {slowest} was recorded: --every {shortest} shows the others in full"
+                    "using {longest}, the interval of {slowest}: --every {shortest} shows all samples of the others"
                 ));
                 Ok(longest)
             }
@@ -99,7 +105,7 @@ impl Show {
         }
     }
 
-    /// The instants to show: all that was recorded, unless told otherwise.
+    /// The instants to show. Default: the whole recording.
     fn grids(&self, tabulator: &Tabulator, step: Span) -> anyhow::Result<Vec<Grid>> {
         let (from, to) = self.timeframe.ends()?;
         let stretches = tabulator.stretches(step);
@@ -107,9 +113,9 @@ impl Show {
         if grids.is_empty() {
             bail!(self.outside(&stretches, step));
         }
-        let at_once = at_once(VALUES_AT_ONCE, tabulator.components());
+        let at_once = at_once(VALUES_IN_MEMORY, tabulator.components());
         Ok(match self.format {
-            Format::Plot => plotted(&grids),
+            Format::Plot => plot_grid(&grids),
             _ => grids.into_iter().flat_map(|grid| parts(grid, at_once)).collect(),
         })
     }
@@ -119,9 +125,9 @@ impl Show {
     }
 
     fn without_components(&self) -> TooPoor {
-        let such = if self.component.is_empty() { "no component" } else { "no such component" };
+        let which = if self.component.is_empty() { "no component" } else { "no matching component" };
         TooPoor(format!(
-            "{}: {such} has {}: `laggard tables --components` lists what there is",
+            "{}: {which} has {}: `laggard tables --components` lists all components",
             self.dataset,
             self.metrics()
         ))
@@ -130,26 +136,21 @@ impl Show {
     fn outside(&self, stretches: &[Stretch], step: Span) -> TooPoor {
         let (first, last) = (stretches.first().map(|s| s.first), stretches.last().map(|s| s.last));
         let span = first.zip(last).map(|(first, last)| format!("from {first} to {last}")).unwrap_or_default();
-        TooPoor(format!("{}: no two samples {step} apart at that time: it was recorded {span}", self.dataset))
-    }
-
-    fn without_values(&self) -> TooPoor {
         TooPoor(format!(
-            "{}: the recordings do not have what {} is derived from",
-            self.dataset,
-            self.metrics()
+            "{}: no two samples {step} apart in that time: the recording is {span}",
+            self.dataset
         ))
     }
 
-    fn shown(&self, tabulator: &mut Tabulator, grid: Grid) -> Shown {
-        Shown::new(grid, tabulator.tables(&self.metric, grid))
+    fn without_values(&self) -> TooPoor {
+        TooPoor(format!("{}: the recordings lack the counters for {}", self.dataset, self.metrics()))
     }
 }
 
-/// One grid over everything, coarse enough to be drawn.
-fn plotted(grids: &[Grid]) -> Vec<Grid> {
+/// One grid over everything, coarse enough for a plot.
+fn plot_grid(grids: &[Grid]) -> Vec<Grid> {
     let (first, last) = (grids[0], grids[grids.len() - 1]);
     let steps = (last.end() - first.start).micros() / first.step.micros();
-    let step = first.step * (steps / MOST_INSTANTS_OF_A_PLOT + 1);
+    let step = first.step * (steps / MAX_INSTANTS_OF_A_PLOT + 1);
     vec![Grid::covering(first.start, last.end(), step)]
 }

@@ -1,11 +1,10 @@
-//! What sadf and iostat print under a column's name, in all their generations, and which metric that is.
+//! The column names of sadf and iostat in all their versions, and the metric of each.
 
 use laggard_core::model::schema::Schema;
 
-/// What a printed number counts.
 #[derive(Clone, Copy, PartialEq)]
 enum Unit {
-    /// What the metric counts.
+    /// The unit of the metric.
     Same,
     /// 1024 bytes.
     Kib,
@@ -14,14 +13,13 @@ enum Unit {
 }
 use Unit::{Kib, Mib, Same};
 
-// Discards are no metric of their own, yet requests like others: they count in tps, await and avgrq-sz.
+// Discards are not a metric of their own, but they are requests: they count in tps, await and avgrq-sz.
 const DISCARDS: &str = "discards";
 const DISCARDED_SECTORS: &str = "discarded sectors";
 const DISCARD_MS: &str = "discard ms";
 const EXTRA: [&str; 3] = [DISCARDS, DISCARDED_SECTORS, DISCARD_MS];
 
-/// A printed name, the metric it stands for, and its unit. Sectors come before kB: a tool that prints both has
-/// rounded the kB more.
+/// A column name, its metric and its unit. Sectors precede kB: a tool that prints both rounds kB more coarsely.
 type Word = (&'static str, &'static str, Unit);
 
 const DISK: &[Word] = &[
@@ -94,7 +92,7 @@ const NET: &[Word] = &[
 
 const TCP: &[Word] = &[("retrans", "retrans", Same), ("retrans/s", "retrans", Same)];
 
-// Without a number of seconds in the name: the share of the interval, not the kernel's running average.
+// Names without a number of seconds: the share of the interval, not the kernel's running average.
 const PRESSURE: &[Word] = &[
     ("%sio", "io_some", Same),
     ("%fio", "io_full", Same),
@@ -102,7 +100,7 @@ const PRESSURE: &[Word] = &[
     ("%scpu", "cpu_some", Same),
 ];
 
-/// Where a printed value goes in a row, and what it is multiplied by.
+/// The position of a value in a row, and its factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Target {
     position: usize,
@@ -111,7 +109,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// What is printed under `name`, if it is a metric of that table of rates.
+    /// None if `name` is not a metric of that table.
     pub(crate) fn named(schema: &Schema, name: &str) -> Option<Target> {
         let words = match schema.name {
             "disk_rates" => DISK,
@@ -136,24 +134,23 @@ fn position(schema: &Schema, metric: &str) -> Option<usize> {
     schema.position(metric).or_else(extra)
 }
 
-/// One row of a table of rates, as it is printed.
+/// One row of a table of rates.
 pub(crate) struct Row {
     schema: &'static Schema,
     values: Vec<f64>,
 }
 
 impl Row {
-    /// A row without values.
     pub(crate) fn new(schema: &'static Schema) -> Self {
         Row { schema, values: vec![f64::NAN; schema.columns.len() + EXTRA.len()] }
     }
 
-    /// Puts a number in its place, unless there is one.
+    /// Keeps a value that is already set.
     pub(crate) fn set(&mut self, target: Target, value: f64) {
         self.put(target.position, value * target.scale);
     }
 
-    /// Reads a number and puts it in its place; false if it is none.
+    /// False if the text is not a number.
     pub(crate) fn set_text(&mut self, target: Target, text: &str) -> bool {
         let Some((value, unit)) = number(text) else { return false };
         let scale = if unit == Kib { target.scale_of_kib } else { target.scale };
@@ -161,7 +158,7 @@ impl Row {
         true
     }
 
-    /// Takes what another row has and this one lacks.
+    /// Fills missing values from another row.
     pub(crate) fn join(&mut self, other: &Row) {
         for (position, value) in other.values.iter().enumerate() {
             self.put(position, *value);
@@ -178,7 +175,7 @@ impl Row {
         position(self.schema, metric).map_or(f64::NAN, |position| self.values[position])
     }
 
-    /// The values in the schema's order, with what follows from them; nothing if there is no value.
+    /// The values in the schema's order, with derived ones; None if there is no value.
     pub(crate) fn values(mut self) -> Option<Vec<f64>> {
         if self.schema.name == "disk_rates" {
             self.derive();
@@ -187,7 +184,7 @@ impl Row {
         self.values.iter().any(|value| !value.is_nan()).then_some(self.values)
     }
 
-    /// What newer tools leave to the reader, by the formulas of the metrics.
+    /// Derives values that newer tools do not print, by the formulas of the metrics.
     fn derive(&mut self) {
         let (reads, writes, discards) = (self.get("r_tps"), self.get("w_tps"), or_zero(self.get(DISCARDS)));
         self.derived("tps", reads + writes + discards);
@@ -210,12 +207,12 @@ fn or_zero(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value }
 }
 
-/// As the tools say it: nothing was done, so it took no time.
+/// 0 without operations, as the tools print it.
 fn per(total: f64, operations: f64) -> f64 {
     if operations == 0.0 { 0.0 } else { total / operations }
 }
 
-/// `0.13`, `0,13`, and, as `iostat -h` prints them, `18.3%` and `1.6M` (in units of 1024 bytes, then).
+/// `0.13`, `0,13`, and, with `iostat -h`, `18.3%` and `1.6M` (in units of 1024 bytes).
 fn number(text: &str) -> Option<(f64, Unit)> {
     let (digits, factor, unit) = match text.char_indices().next_back()? {
         (end, '%') => (&text[..end], 1.0, Same),

@@ -1,4 +1,4 @@
-//! A file that is there in whole or not at all: one that was cut short would be believed.
+//! A file that appears complete or not at all: a truncated report could be mistaken for a complete one.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -8,56 +8,54 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
-/// A file that is being made beside its place. Made before long work, so that a place that cannot be written to is
-/// told before it.
-pub struct WholeFile {
+/// Written beside its final path, then renamed. Create it before long work, so that an unwritable path fails early.
+pub struct AtomicFile {
     path: PathBuf,
-    beside: Beside,
+    target: Target,
 }
 
-enum Beside {
+enum Target {
     Temporary(NamedTempFile),
-    /// A pipe or a device is written to as it is.
+    /// A pipe or a device is written directly.
     Special(File),
 }
 
-impl WholeFile {
-    /// Begins one. What is at its place stays until the end.
-    pub fn create(path: &Path) -> anyhow::Result<WholeFile> {
+impl AtomicFile {
+    /// An existing file stays until `finish`.
+    pub fn create(path: &Path) -> anyhow::Result<AtomicFile> {
         let named = || path.display().to_string();
-        // A link stays a link.
+        // Replace the target of a link, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if path.is_dir() {
-            bail!("{}: expected a name for a file, found a folder", path.display());
+            bail!("{}: expected a file name, found a folder", path.display());
         }
-        let beside = if path.exists() && !path.is_file() {
-            Beside::Special(OpenOptions::new().write(true).open(&path).with_context(named)?)
+        let target = if path.exists() && !path.is_file() {
+            Target::Special(OpenOptions::new().write(true).open(&path).with_context(named)?)
         } else {
-            Beside::Temporary(temporary(&path).with_context(named)?)
+            Target::Temporary(temporary(&path).with_context(named)?)
         };
-        Ok(WholeFile { path, beside })
+        Ok(AtomicFile { path, target })
     }
 
-    /// A handle to write with.
     pub fn handle(&self) -> anyhow::Result<File> {
-        let handle = match &self.beside {
-            Beside::Temporary(file) => file.as_file().try_clone(),
-            Beside::Special(file) => file.try_clone(),
+        let handle = match &self.target {
+            Target::Temporary(file) => file.as_file().try_clone(),
+            Target::Special(file) => file.try_clone(),
         };
         handle.with_context(|| self.path.display().to_string())
     }
 
-    /// Puts what was written in its place.
+    /// Renames the file to its final path.
     pub fn finish(self) -> anyhow::Result<()> {
         let named = || self.path.display().to_string();
-        if let Beside::Temporary(file) = self.beside {
+        if let Target::Temporary(file) = self.target {
             file.as_file().sync_all().with_context(named)?;
             file.persist(&self.path).with_context(named)?;
         }
         Ok(())
     }
 
-    /// Writes a text and puts it in its place.
+    /// Writes a text and finishes.
     pub fn write(self, text: &str) -> anyhow::Result<()> {
         let written = self.handle()?.write_all(text.as_bytes());
         written.with_context(|| self.path.display().to_string())?;
@@ -68,9 +66,9 @@ impl WholeFile {
 fn temporary(path: &Path) -> std::io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
-        return Err(std::io::Error::other("its folder is not there: make it first"));
+        return Err(std::io::Error::other("its folder does not exist: create it first"));
     }
-    // What the user's mask leaves of it, as for any other file.
+    // The umask applies, as for any other file.
     let permissions = PermissionsExt::from_mode(0o666);
     tempfile::Builder::new().prefix(".laggard-").permissions(permissions).tempfile_in(folder)
 }

@@ -1,0 +1,142 @@
+//! `laggard tables`: the contents of a dataset.
+
+mod contents;
+
+use clap::Args;
+use laggard_core::model::component::natural_order;
+use laggard_core::model::time::{Span, Timestamp};
+use laggard_store::{Dataset, Problem};
+use serde::Serialize;
+
+use contents::{Contents, Missing, contents};
+
+use crate::failure::{Done, Outcome, TooPoor};
+use crate::output;
+
+/// Show the contents of a dataset: hosts, tables, components, time span, gaps, sample counts.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laggard tables data
+  laggard tables data --components
+  laggard tables s3://bucket/prefix --json")]
+pub struct Tables {
+    /// The dataset: a folder, or an object-store prefix.
+    dataset: String,
+    /// Print one line per component instead of one per table.
+    #[arg(long)]
+    components: bool,
+    /// Print JSON, including components and gaps.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Tables {
+    pub fn run(self) -> Outcome {
+        let dataset = open(&self.dataset)?;
+        if self.json {
+            let (tables, problems) = contents(&dataset)?;
+            not_empty(&tables, problems)?;
+            output::json(&Document { schema: "laggard.tables/1", tables: &tables })?;
+            return Ok(done(problems));
+        }
+        overview(&dataset, self.components)
+    }
+}
+
+/// Opens a dataset that must exist.
+pub fn open(location: &str) -> anyhow::Result<Dataset> {
+    if !location.contains("://") && !std::path::Path::new(location).is_dir() {
+        anyhow::bail!(
+            "{location}: no such folder: create a dataset with `laggard record` or `laggard import`"
+        );
+    }
+    Ok(Dataset::open(location)?)
+}
+
+pub fn overview(dataset: &Dataset, components: bool) -> Outcome {
+    let (tables, problems) = contents(dataset)?;
+    not_empty(&tables, problems)?;
+    if components {
+        output::print(&component_lines(&tables))?;
+    } else {
+        output::print(&table_lines(&tables))?;
+    }
+    Ok(done(problems))
+}
+
+fn not_empty(tables: &[Contents], problems: usize) -> Result<(), TooPoor> {
+    if tables.is_empty() && problems == 0 { Err(empty()) } else { Ok(()) }
+}
+
+pub fn empty() -> TooPoor {
+    TooPoor("the dataset is empty: fill it with `laggard record` or `laggard import`".into())
+}
+
+/// The error for a dataset without samples, or without a readable file.
+pub fn nothing_to_read(problems: &[Problem]) -> anyhow::Error {
+    match problems {
+        [] => empty().into(),
+        [only] => anyhow::anyhow!("no file of the dataset can be read: {only}"),
+        [first, others @ ..] => {
+            anyhow::anyhow!("no file of the dataset can be read: {first}; and {} more files", others.len())
+        }
+    }
+}
+
+fn done(problems: usize) -> Done {
+    if problems == 0 { Done::Well } else { Done::WithErrors }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    tables: &'a [Contents],
+}
+
+fn table_lines(tables: &[Contents]) -> comfy_table::Table {
+    let heading =
+        ["host", "table", "every", "first", "last", "components", "samples", "missing", "gaps", "size", ""];
+    let mut lines = output::table(&heading, &[5, 6, 7, 8, 9]);
+    for t in tables {
+        lines.add_row([
+            t.host.clone(),
+            t.table.into(),
+            t.every.to_string(),
+            whole_second(t.first),
+            whole_second(t.last),
+            t.components.len().to_string(),
+            t.samples.to_string(),
+            t.missing.to_string(),
+            longest(&t.gaps),
+            output::bytes(t.bytes),
+            if t.live { "live" } else { "" }.into(),
+        ]);
+    }
+    lines
+}
+
+/// `2, longest 1m30s`.
+fn longest(gaps: &[Missing]) -> String {
+    match gaps.iter().map(|g| g.to - g.from).max() {
+        None => "none".into(),
+        Some(longest) => format!("{}, longest {longest}", gaps.len()),
+    }
+}
+
+fn component_lines(tables: &[Contents]) -> comfy_table::Table {
+    let mut lines = output::table(&["component", "table", "rows", "first", "last"], &[2]);
+    for t in tables {
+        let mut components: Vec<_> = t.components.iter().collect();
+        components.sort_by_key(|(name, _)| natural_order(name));
+        for (name, c) in components {
+            let (rows, first, last) = (c.rows.to_string(), whole_second(c.first), whole_second(c.last));
+            lines.add_row([name.to_string(), t.table.into(), rows, first, last]);
+        }
+    }
+    lines
+}
+
+fn whole_second(time: Timestamp) -> String {
+    time.floor(Span::SECOND).to_string()
+}
