@@ -10,10 +10,10 @@ use super::tcp_info::{COUNTERS, Counters, IS_32_BITS, TcpInfo};
 const LINGER_US: i64 = 60_000_000;
 
 /// Gauges precede the counters in the rows of links and sockets.
-pub const GAUGES: usize = 6;
+pub(super) const GAUGES: usize = 6;
 
 /// The number of columns of both tables.
-pub const COLUMNS: usize = GAUGES + COUNTERS;
+pub(super) const COLUMNS: usize = GAUGES + COUNTERS;
 
 /// The counters of bytes, received and sent.
 const BYTES: [usize; 2] = [1, 2];
@@ -32,7 +32,7 @@ struct Carrier {
 
 /// Gauges of this tick, and totals over all connections so far.
 #[derive(Debug)]
-pub struct Link {
+pub(super) struct Link {
     carriers: Vec<Carrier>,
     unacked: u64,
     lost: u64,
@@ -44,19 +44,19 @@ pub struct Link {
 }
 
 impl Link {
-    pub fn new(now: Uptime) -> Link {
+    pub(super) fn new(now: Uptime) -> Link {
         let (totals, number) = ([0; COUNTERS], None);
         Link { carriers: Vec::new(), unacked: 0, lost: 0, totals, alive: now, number }
     }
 
     /// Begins a tick.
-    pub fn start(&mut self) {
+    pub(super) fn start(&mut self) {
         self.carriers.clear();
         (self.unacked, self.lost) = (0, 0);
     }
 
     /// `before`: the counters at the last tick.
-    pub fn add(&mut self, info: &TcpInfo, before: &Counters, now: Uptime) {
+    pub(super) fn add(&mut self, info: &TcpInfo, before: &Counters, now: Uptime) {
         self.alive = now;
         let bytes = BYTES.map(|i| grown(0, before[i], info.counters[i], IS_32_BITS[i]));
         let carried = bytes.into_iter().filter(|&bytes| bytes != ABSENT).sum();
@@ -68,12 +68,12 @@ impl Link {
         }
     }
 
-    pub fn is_shown(&self, now: Uptime) -> bool {
+    pub(super) fn is_shown(&self, now: Uptime) -> bool {
         !self.carriers.is_empty() || now.micros() - self.alive.micros() <= LINGER_US
     }
 
     /// In the order of the schema.
-    pub fn row(&self) -> [u64; COLUMNS] {
+    pub(super) fn row(&self) -> [u64; COLUMNS] {
         let busiest = self.carriers.iter().map(|carrier| carrier.carried).max().unwrap_or(0);
         let busy =
             || self.carriers.iter().filter(|carrier| carrier.carried.saturating_mul(BUSY_PART) >= busiest);
@@ -91,7 +91,7 @@ impl Link {
 }
 
 /// Gauges, then counters.
-pub fn row(now: [u64; GAUGES], counters: Counters) -> [u64; COLUMNS] {
+pub(super) fn row(now: [u64; GAUGES], counters: Counters) -> [u64; COLUMNS] {
     std::array::from_fn(|i| if i < GAUGES { now[i] } else { counters[i - GAUGES] })
 }
 

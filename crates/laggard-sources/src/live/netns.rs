@@ -20,13 +20,13 @@ pub enum NetnsError {
 }
 
 /// A path is used as it is; a name is one of ip(8).
-pub fn path(name: &str) -> PathBuf {
+pub(super) fn path(name: &str) -> PathBuf {
     if name.contains('/') { PathBuf::from(name) } else { Path::new(NAMED).join(name) }
 }
 
 /// Moves only the calling thread into a network namespace. Sockets and `/proc/thread-self/net` files that it opens
 /// afterwards belong to that namespace, even when used by another thread.
-pub fn enter(name: &str) -> Result<(), NetnsError> {
+pub(super) fn enter(name: &str) -> Result<(), NetnsError> {
     let path = path(name);
     let file = File::open(&path).map_err(|error| NetnsError::Open { path: path.clone(), error })?;
     let entered = move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network));

@@ -18,23 +18,23 @@ const LARGEST: usize = 16 << 20;
 const FIRST_BUFFER: usize = 16 << 10;
 
 #[derive(Debug)]
-pub struct ProcFile {
+pub(super) struct ProcFile {
     path: PathBuf,
     open: Option<File>,
 }
 
 impl ProcFile {
     /// The file is opened by the first read.
-    pub fn new(path: PathBuf) -> ProcFile {
+    pub(super) fn new(path: PathBuf) -> ProcFile {
         ProcFile { path, open: None }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The current content, in `buffer`.
-    pub fn read<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], Failure> {
+    pub(super) fn read<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], Failure> {
         let length = self.read_kept(buffer).map_err(|error| self.failure(error))?;
         Ok(&buffer[..length])
     }

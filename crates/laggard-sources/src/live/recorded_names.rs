@@ -10,7 +10,7 @@ use super::selection::Selection;
 const MAX_NAMES: usize = 8192;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameState {
+pub(super) enum NameState {
     Outside,
     /// Not recorded until it counts something: a host has dozens of unused loop devices.
     Idle,
@@ -21,7 +21,7 @@ pub enum NameState {
 }
 
 #[derive(Debug)]
-pub struct RecordedNames {
+pub(super) struct RecordedNames {
     host: String,
     component: fn(&str, &str) -> String,
     selection: Selection,
@@ -29,12 +29,16 @@ pub struct RecordedNames {
 }
 
 impl RecordedNames {
-    pub fn new(host: &str, component: fn(&str, &str) -> String, selection: Selection) -> RecordedNames {
+    pub(super) fn new(
+        host: &str,
+        component: fn(&str, &str) -> String,
+        selection: Selection,
+    ) -> RecordedNames {
         RecordedNames { host: host.to_owned(), component, selection, states: HashMap::new() }
     }
 
     /// Clears a table for the next tick.
-    pub fn start(&mut self, table: &mut RawTable) {
+    pub(super) fn start(&mut self, table: &mut RawTable) {
         if self.states.len() > MAX_NAMES {
             self.states.clear();
             *table = RawTable::new(table.schema());
@@ -43,7 +47,7 @@ impl RecordedNames {
     }
 
     /// `by_default` is called once if no pattern decides.
-    pub fn state(&mut self, name: &[u8], by_default: impl FnOnce(&str) -> bool) -> NameState {
+    pub(super) fn state(&mut self, name: &[u8], by_default: impl FnOnce(&str) -> bool) -> NameState {
         if let Some(&state) = self.states.get(name) {
             return state;
         }
@@ -59,7 +63,7 @@ impl RecordedNames {
     }
 
     /// Records `name` from now on. Returns its component.
-    pub fn record(&mut self, name: &[u8], table: &mut RawTable) -> u32 {
+    pub(super) fn record(&mut self, name: &[u8], table: &mut RawTable) -> u32 {
         let number = table.number(&(self.component)(&self.host, &String::from_utf8_lossy(name)));
         self.states.insert(name.into(), NameState::Recorded(number));
         number

@@ -26,7 +26,7 @@ const WHAT: &str = "sock_diag";
 /// has half a million slots, nearly all empty.
 const ASK_FOR_BOTH_FAMILIES: u16 = 18;
 
-pub struct SockDiag {
+pub(super) struct SockDiag {
     socket: Option<Socket>,
     requests: Vec<Vec<u8>>,
     sequence: u32,
@@ -39,13 +39,17 @@ enum Progress {
 
 impl SockDiag {
     /// The socket is opened by the first dump, in the network namespace of the calling thread.
-    pub fn new() -> SockDiag {
+    pub(super) fn new() -> SockDiag {
         SockDiag { socket: None, requests: vec![request_for_both()], sequence: 0 }
     }
 
     /// Visits every connection that can still carry data. The kernel may report a connection twice or not at all if
     /// connections change during the dump.
-    pub fn dump(&mut self, buffer: &mut Vec<u8>, mut see: impl FnMut(&Connection)) -> Result<(), Failure> {
+    pub(super) fn dump(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        mut see: impl FnMut(&Connection),
+    ) -> Result<(), Failure> {
         if buffer.len() < LARGEST_DATAGRAM {
             buffer.resize(LARGEST_DATAGRAM, 0);
         }

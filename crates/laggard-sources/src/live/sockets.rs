@@ -9,14 +9,14 @@ use super::sock_diag::SockDiag;
 use super::source::Source;
 use super::traffic::{Bounds, Traffic};
 
-pub struct Sockets {
+pub(super) struct Sockets {
     kernel: SockDiag,
     filter: Filter,
     traffic: Traffic,
 }
 
 impl Sockets {
-    pub fn new(host: &str, filter: Filter, bounds: Bounds) -> Sockets {
+    pub(super) fn new(host: &str, filter: Filter, bounds: Bounds) -> Sockets {
         Sockets { kernel: SockDiag::new(), filter, traffic: Traffic::new(host, bounds) }
     }
 }

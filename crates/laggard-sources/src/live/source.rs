@@ -6,7 +6,7 @@ use super::clock::Moment;
 use super::failure::Failure;
 
 /// Something that is read at every tick.
-pub trait Source: Send {
+pub(super) trait Source: Send {
     /// The name in the recorder's statistics.
     fn name(&self) -> &'static str;
 

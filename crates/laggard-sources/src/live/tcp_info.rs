@@ -3,13 +3,13 @@
 
 use laggard_core::samples::ABSENT;
 
-pub const COUNTERS: usize = 5;
+pub(super) const COUNTERS: usize = 5;
 
 /// Retransmits, bytes acknowledged, bytes received, segments sent, segments received.
-pub type Counters = [u64; COUNTERS];
+pub(super) type Counters = [u64; COUNTERS];
 
 /// Counters with 32 bits in the kernel, which wrap.
-pub const IS_32_BITS: [bool; COUNTERS] = [true, false, false, true, true];
+pub(super) const IS_32_BITS: [bool; COUNTERS] = [true, false, false, true, true];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {

@@ -1,17 +1,17 @@
 //! Lines, words and numbers of the kernel's text files, without copying.
 
 /// Lines that are not blank, with their numbers from 1.
-pub fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+pub(super) fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let numbered = content.split(|&byte| byte == b'\n').enumerate();
     numbered.map(|(i, line)| (i + 1, line)).filter(|(_, line)| !line.trim_ascii().is_empty())
 }
 
-pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
 /// Digits only.
-pub fn number(word: &[u8]) -> Option<u64> {
+pub(super) fn number(word: &[u8]) -> Option<u64> {
     if word.is_empty() {
         return None;
     }
@@ -22,7 +22,10 @@ pub fn number(word: &[u8]) -> Option<u64> {
 }
 
 /// Returns the number of values, or the word that is not a number.
-pub fn numbers<'a>(words: impl Iterator<Item = &'a [u8]>, values: &mut [u64]) -> Result<usize, &'a [u8]> {
+pub(super) fn numbers<'a>(
+    words: impl Iterator<Item = &'a [u8]>,
+    values: &mut [u64],
+) -> Result<usize, &'a [u8]> {
     let mut filled = 0;
     for (value, word) in values.iter_mut().zip(words) {
         *value = number(word).ok_or(word)?;
@@ -31,7 +34,7 @@ pub fn numbers<'a>(words: impl Iterator<Item = &'a [u8]>, values: &mut [u64]) ->
     Ok(filled)
 }
 
-pub fn quoted(word: &[u8]) -> String {
+pub(super) fn quoted(word: &[u8]) -> String {
     const LONGEST: usize = 40;
     let shown = String::from_utf8_lossy(&word[..word.len().min(LONGEST)]);
     format!("{shown:?}{}", if word.len() > LONGEST { "..." } else { "" })

@@ -10,12 +10,12 @@ use super::layout::{Groups, Slot};
 use crate::sink::{Note, Sink};
 
 /// Larger values are damaged (sysstat's own limits).
-pub const MAX_ITEMS: u32 = 65536 * 4096;
+pub(super) const MAX_ITEMS: u32 = 65536 * 4096;
 const MAX_PARTS: u32 = 4096;
 const MAX_ITEM_BYTES: u32 = 1024;
 
 #[derive(Debug)]
-pub struct Activity {
+pub(super) struct Activity {
     pub id: u32,
     /// Items per record, unless the record states it.
     pub items: u32,
@@ -28,7 +28,11 @@ pub struct Activity {
     pub plan: Option<Plan>,
 }
 
-pub fn list(bytes: &mut Bytes, header: &Header, sink: &mut dyn Sink) -> Result<Vec<Activity>, ReadError> {
+pub(super) fn list(
+    bytes: &mut Bytes,
+    header: &Header,
+    sink: &mut dyn Sink,
+) -> Result<Vec<Activity>, ReadError> {
     let mut entry = vec![0; header.activity.size];
     let mut activities = Vec::new();
     for _ in 0..header.activities {
@@ -44,7 +48,7 @@ pub fn list(bytes: &mut Bytes, header: &Header, sink: &mut dyn Sink) -> Result<V
 }
 
 /// The activity and its number of items after a restart; the id is 0 in an unused entry.
-pub fn renewed(header: &Header, entry: &[u8]) -> (u32, u32) {
+pub(super) fn renewed(header: &Header, entry: &[u8]) -> (u32, u32) {
     let entry = Entry { header, bytes: entry, at: 0 };
     (entry.word(0).unwrap_or(0), entry.word(header.format.words.items).unwrap_or(0))
 }

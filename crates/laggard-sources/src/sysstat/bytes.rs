@@ -7,7 +7,7 @@ use std::io::{BufRead, ErrorKind};
 
 /// A section of the file, for messages.
 #[derive(Clone, Copy, Debug)]
-pub enum Part {
+pub(super) enum Part {
     Magic,
     Header,
     Activities,
@@ -36,26 +36,26 @@ impl fmt::Display for Part {
     }
 }
 
-pub struct Bytes<'a> {
+pub(super) struct Bytes<'a> {
     input: &'a mut dyn BufRead,
     at: u64,
 }
 
 impl<'a> Bytes<'a> {
-    pub fn new(input: &'a mut dyn BufRead) -> Self {
+    pub(super) fn new(input: &'a mut dyn BufRead) -> Self {
         Bytes { input, at: 0 }
     }
 
     /// Bytes read or skipped.
-    pub fn at(&self) -> u64 {
+    pub(super) fn at(&self) -> u64 {
         self.at
     }
 
-    pub fn ended(&mut self) -> Result<bool, ReadError> {
+    pub(super) fn ended(&mut self) -> Result<bool, ReadError> {
         Ok(self.available()?.is_empty())
     }
 
-    pub fn fill(&mut self, target: &mut [u8], part: Part) -> Result<(), ReadError> {
+    pub(super) fn fill(&mut self, target: &mut [u8], part: Part) -> Result<(), ReadError> {
         let mut filled = 0;
         while filled < target.len() {
             let available = self.available()?;
@@ -70,14 +70,14 @@ impl<'a> Bytes<'a> {
         Ok(())
     }
 
-    pub fn array<const N: usize>(&mut self, part: Part) -> Result<[u8; N], ReadError> {
+    pub(super) fn array<const N: usize>(&mut self, part: Part) -> Result<[u8; N], ReadError> {
         let mut bytes = [0; N];
         self.fill(&mut bytes, part)?;
         Ok(bytes)
     }
 
     /// Skips bytes without holding them.
-    pub fn skip(&mut self, count: u64, part: Part) -> Result<(), ReadError> {
+    pub(super) fn skip(&mut self, count: u64, part: Part) -> Result<(), ReadError> {
         let mut left = count;
         while left > 0 {
             let available = self.available()?.len();

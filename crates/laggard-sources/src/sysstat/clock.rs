@@ -18,28 +18,28 @@ const ZONE_STEP: i64 = HOUR / 4;
 const LONGEST: i64 = 400 * DAY;
 
 /// Determines the times of records, in their order.
-pub struct Clock {
+pub(super) struct Clock {
     created: i64,
     previous: i64,
     zone: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordTime {
+pub(super) enum RecordTime {
     Stated(Timestamp),
     /// Reconstructed from the time of day.
     Reconstructed(Timestamp),
 }
 
 impl Clock {
-    pub fn new(created: Created) -> Self {
+    pub(super) fn new(created: Created) -> Self {
         match created {
             Created::At(created) => Clock { created, previous: created, zone: None },
             Created::On(midnight) => Clock { created: midnight, previous: midnight, zone: Some(0) },
         }
     }
 
-    pub fn next_time(&mut self, stated: u64, time_of_day: i64) -> RecordTime {
+    pub(super) fn next_time(&mut self, stated: u64, time_of_day: i64) -> RecordTime {
         if self.agree(stated, time_of_day) {
             self.previous = stated.cast_signed();
             return RecordTime::Stated(Timestamp::from_seconds(self.previous));

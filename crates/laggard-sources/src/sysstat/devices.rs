@@ -6,7 +6,7 @@
 /// Major numbers of SCSI disks, in the order of the disks.
 const SCSI_DISK_MAJORS: [u32; 16] = [8, 65, 66, 67, 68, 69, 70, 71, 128, 129, 130, 131, 132, 133, 134, 135];
 
-pub fn name(major: u32, minor: u32) -> String {
+pub(super) fn name(major: u32, minor: u32) -> String {
     match major {
         7 => format!("loop{minor}"),
         9 => format!("md{minor}"),

@@ -9,14 +9,14 @@ const SYSSTAT_MAGIC: u16 = 0xd596;
 
 /// The size of a struct and its field groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Struct {
+pub(super) struct Struct {
     pub size: usize,
     pub groups: Groups,
 }
 
 /// The index of each property among an activity's 32-bit words; the first word is always the id.
 #[derive(Clone, Copy, Debug)]
-pub struct ActivityWords {
+pub(super) struct ActivityWords {
     /// The version of the counters.
     pub magic: Option<u32>,
     /// Items per record.
@@ -33,7 +33,7 @@ pub struct ActivityWords {
 
 /// The data after the header of a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restart {
+pub(super) enum Restart {
     Bare,
     /// Activities with a changed number of items.
     Activities,
@@ -42,7 +42,7 @@ pub enum Restart {
 }
 
 #[derive(Debug)]
-pub struct Format {
+pub(super) struct Format {
     pub magic: u16,
     /// The size of the file's first struct.
     pub magic_bytes: usize,
@@ -132,7 +132,7 @@ fn byte_order(start: &[u8; 4]) -> Option<(bool, u16)> {
 }
 
 /// The format, and true for big-endian.
-pub fn of(start: &[u8; 4]) -> Result<(&'static Format, bool), ReadError> {
+pub(super) fn of(start: &[u8; 4]) -> Result<(&'static Format, bool), ReadError> {
     let (big_endian, number) = byte_order(start).ok_or_else(|| not_sysstat(start))?;
     let format = FORMATS.iter().find(|format| format.magic == number);
     Ok((format.ok_or_else(|| unknown_format(number))?, big_endian))

@@ -13,21 +13,21 @@ const MAX_ACTIVITY_BYTES: usize = 1024;
 const MAX_RECORD_HEADER_BYTES: usize = 512;
 
 /// Plausible times in seconds since 1970: 2001 (sysstat's own limit) to 9999.
-pub const PLAUSIBLE_SECONDS: std::ops::Range<u64> = 1_000_000_000..253_402_300_800;
+pub(super) const PLAUSIBLE_SECONDS: std::ops::Range<u64> = 1_000_000_000..253_402_300_800;
 
 /// The size of each name of uname(2).
 const NAME_BYTES: usize = 65;
 
 /// The creation time of a file: seconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Created {
+pub(super) enum Created {
     At(i64),
     /// The start of the day: the instant is damaged.
     On(i64),
 }
 
 #[derive(Debug)]
-pub struct Header {
+pub(super) struct Header {
     pub format: &'static Format,
     pub dialect: Dialect,
     pub host: String,
@@ -44,7 +44,7 @@ pub struct Header {
 
 impl Header {
     /// Reads up to the list of activities.
-    pub fn read(bytes: &mut Bytes) -> Result<Header, ReadError> {
+    pub(super) fn read(bytes: &mut Bytes) -> Result<Header, ReadError> {
         let start = bytes.array(Part::Magic)?;
         let (format, big_endian) = format::of(&start)?;
         let wide_room = if format.describes_itself { 8 } else { 16 };

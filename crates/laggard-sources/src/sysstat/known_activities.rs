@@ -7,11 +7,11 @@ use super::header::Header;
 use super::layout::{Cell, Dialect, Groups, Slot};
 
 /// The tables that an sa file can fill.
-pub static TABLES: [&str; 4] = ["disk", "net", "tcp", "pressure"];
+pub(super) static TABLES: [&str; 4] = ["disk", "net", "tcp", "pressure"];
 
 /// The activity of CPUs: a restart states their number.
-pub const CPU_ID: u32 = 1;
-pub const DISK_ID: u32 = 11;
+pub(super) const CPU_ID: u32 = 1;
+pub(super) const DISK_ID: u32 = 11;
 
 /// The last id in sysstat 12.8. Most ids have no columns here.
 const LAST_ID: u32 = 43;
@@ -110,7 +110,7 @@ static KNOWN: &[KnownActivity] = &[
 
 /// The positions of the needed numbers in an item: computed once per file.
 #[derive(Debug)]
-pub struct Plan {
+pub(super) struct Plan {
     /// An index into [`TABLES`].
     pub table: usize,
     /// Bytes per item.
@@ -121,14 +121,14 @@ pub struct Plan {
 
 /// The position of an item's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub(super) enum Key {
     Host,
     Interface(usize),
     Device(usize, usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub(super) struct Field {
     /// The column of the table.
     pub column: usize,
     pub cell: Cell,
@@ -136,7 +136,7 @@ pub struct Field {
 
 /// The result of looking up an activity.
 #[derive(Debug)]
-pub enum ActivityKind {
+pub(super) enum ActivityKind {
     Plan(Plan),
     /// Needed, or from a later sysstat, but in an unknown form.
     UnknownVersion,
@@ -144,7 +144,7 @@ pub enum ActivityKind {
     Unwanted,
 }
 
-pub fn plan(id: u32, magic: u32, layout: Struct, header: &Header) -> ActivityKind {
+pub(super) fn plan(id: u32, magic: u32, layout: Struct, header: &Header) -> ActivityKind {
     let is_described = header.format.describes_itself;
     let mut versions = KNOWN.iter().filter(|known| known.id == id).peekable();
     let is_unwanted = versions.peek().is_none() && id <= LAST_ID;

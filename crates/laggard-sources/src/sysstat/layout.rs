@@ -6,7 +6,7 @@
 //! the sizes of the groups before it.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dialect {
+pub(super) struct Dialect {
     pub big_endian: bool,
     /// True if the writer's long has 32 bits.
     pub short_longs: bool,
@@ -16,7 +16,7 @@ pub struct Dialect {
 
 /// The number of fields of each size at the start of a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Groups {
+pub(super) struct Groups {
     /// 64-bit words.
     pub wides: u32,
     /// The writer's longs.
@@ -27,14 +27,14 @@ pub struct Groups {
 
 /// The n-th field of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
+pub(super) enum Slot {
     Wide(u32),
     Long(u32),
     Int(u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub(super) struct Cell {
     /// The offset in the struct.
     pub at: usize,
     /// Eight bytes instead of four.
@@ -45,17 +45,17 @@ const LONG_ROOM: usize = 8;
 const INT_ROOM: usize = 4;
 
 impl Groups {
-    pub const fn new(wides: u32, longs: u32, ints: u32) -> Self {
+    pub(super) const fn new(wides: u32, longs: u32, ints: u32) -> Self {
         Groups { wides, longs, ints }
     }
 
     /// The offset after the last group: the minimum size of the struct.
-    pub fn end(self, dialect: Dialect) -> usize {
+    pub(super) fn end(self, dialect: Dialect) -> usize {
         self.ints_at(dialect).saturating_add((self.ints as usize).saturating_mul(INT_ROOM))
     }
 
     /// None if the struct does not have the field.
-    pub fn cell(self, slot: Slot, dialect: Dialect) -> Option<Cell> {
+    pub(super) fn cell(self, slot: Slot, dialect: Dialect) -> Option<Cell> {
         let long_is_wide = !dialect.short_longs;
         let (index, count, start, room, is_wide) = match slot {
             Slot::Wide(index) => (index, self.wides, 0, dialect.wide_room, true),
@@ -75,23 +75,23 @@ impl Groups {
 }
 
 impl Dialect {
-    pub fn int(self, bytes: &[u8], at: usize) -> Option<u32> {
+    pub(super) fn int(self, bytes: &[u8], at: usize) -> Option<u32> {
         let word = *bytes.get(at..)?.first_chunk()?;
         Some(if self.big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
     }
 
-    pub fn wide(self, bytes: &[u8], at: usize) -> Option<u64> {
+    pub(super) fn wide(self, bytes: &[u8], at: usize) -> Option<u64> {
         let word = *bytes.get(at..)?.first_chunk()?;
         Some(if self.big_endian { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) })
     }
 
-    pub fn number(self, bytes: &[u8], cell: Cell) -> Option<u64> {
+    pub(super) fn number(self, bytes: &[u8], cell: Cell) -> Option<u64> {
         if cell.is_wide { self.wide(bytes, cell.at) } else { self.int(bytes, cell.at).map(u64::from) }
     }
 }
 
 /// A C string up to its NUL or the end, with unprintable characters made visible.
-pub fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     String::from_utf8_lossy(&bytes[..end]).chars().map(printable).collect()

@@ -31,7 +31,7 @@ const MAX_EXTENSION_BYTES: u32 = 1024;
 /// Items are read in pieces, since a damaged count may claim gigabytes.
 const PIECE_BYTES: usize = 64 * 1024;
 
-pub struct Records<'a, 'b> {
+pub(super) struct Records<'a, 'b> {
     bytes: &'a mut Bytes<'b>,
     header: &'a Header,
     activities: Vec<Activity>,
@@ -50,7 +50,7 @@ struct Record {
 }
 
 impl<'a, 'b> Records<'a, 'b> {
-    pub fn new(bytes: &'a mut Bytes<'b>, header: &'a Header, activities: Vec<Activity>) -> Self {
+    pub(super) fn new(bytes: &'a mut Bytes<'b>, header: &'a Header, activities: Vec<Activity>) -> Self {
         Records {
             bytes,
             header,
@@ -63,7 +63,7 @@ impl<'a, 'b> Records<'a, 'b> {
         }
     }
 
-    pub fn read(&mut self, rows: &mut Rows, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    pub(super) fn read(&mut self, rows: &mut Rows, sink: &mut dyn Sink) -> Result<(), ReadError> {
         if self.header.is_extended {
             self.skip_extensions()?;
         }

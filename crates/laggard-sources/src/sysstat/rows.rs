@@ -23,14 +23,14 @@ const MANY_NAMES: usize = 64 * 1024;
 const NAME_BYTES: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub(super) struct Moment {
     pub time: Timestamp,
     pub uptime: Option<Uptime>,
 }
 
 /// Consecutive items of an activity in a record.
 #[derive(Clone, Copy)]
-pub struct Piece<'a> {
+pub(super) struct Piece<'a> {
     pub moment: Moment,
     /// The index of the first item.
     pub first: usize,
@@ -38,14 +38,14 @@ pub struct Piece<'a> {
 }
 
 /// The tables of one file.
-pub struct Rows {
+pub(super) struct Rows {
     origin: Origin,
     dialect: Dialect,
     tables: Vec<Table>,
 }
 
 impl Rows {
-    pub fn new(header: &Header) -> Self {
+    pub(super) fn new(header: &Header) -> Self {
         let schemas =
             TABLES.iter().map(|name| Schema::named(name).expect("every table of ours has a schema"));
         let origin =
@@ -53,7 +53,7 @@ impl Rows {
         Rows { origin, dialect: header.dialect, tables: schemas.map(Table::new).collect() }
     }
 
-    pub fn take(&mut self, plan: &Plan, piece: Piece, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    pub(super) fn take(&mut self, plan: &Plan, piece: Piece, sink: &mut dyn Sink) -> Result<(), ReadError> {
         let Rows { origin, dialect, tables } = self;
         let Some(table) = tables.get_mut(plan.table) else { return Ok(()) };
         table.add_rows(plan, piece, *dialect, &origin.host);
@@ -63,7 +63,7 @@ impl Rows {
         if table.rows.len() >= MAX_ROWS { table.hand_over(origin, sink) } else { Ok(()) }
     }
 
-    pub fn end_record(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    pub(super) fn end_record(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         for table in &mut self.tables {
             table.complete = table.rows.len();
             if table.complete >= ROWS_PER_PIECE {
@@ -74,7 +74,7 @@ impl Rows {
     }
 
     /// Delivers the rest, without the rows of an incomplete record.
-    pub fn end_file(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    pub(super) fn end_file(&mut self, sink: &mut dyn Sink) -> Result<(), ReadError> {
         for table in &mut self.tables {
             table.forget_incomplete();
             if !table.rows.is_empty() {

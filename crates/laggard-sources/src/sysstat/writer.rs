@@ -2,14 +2,14 @@
 //! with the reader.
 
 #[derive(Clone, Copy, Debug)]
-pub struct Style {
+pub(super) struct Style {
     pub version: Version,
     pub big_endian: bool,
     pub long_bytes: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
+pub(super) enum Version {
     V9_0_4,
     V9_0_4RedHat,
     V9_1_6,
@@ -23,18 +23,18 @@ pub enum Version {
 
 use Version::{V9_0_4, V9_0_4RedHat, V9_1_6, V10_1_5, V11_6_1, V11_7_1, V12_0_6, V12_1_2, V12_6_1};
 
-pub const VERSIONS: [Version; 9] =
+pub(super) const VERSIONS: [Version; 9] =
     [V9_0_4, V9_0_4RedHat, V9_1_6, V10_1_5, V11_6_1, V11_7_1, V12_0_6, V12_1_2, V12_6_1];
 
 /// Every version, on every kind of machine.
-pub fn styles() -> Vec<Style> {
+pub(super) fn styles() -> Vec<Style> {
     let machines = [(false, 8), (false, 4), (true, 8), (true, 4)];
     let all = VERSIONS.iter().flat_map(|&version| machines.map(|(b, l)| (version, b, l)));
     all.map(|(version, big_endian, long_bytes)| Style { version, big_endian, long_bytes }).collect()
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Disk {
+pub(super) struct Disk {
     pub major: u32,
     pub minor: u32,
     pub ios: u64,
@@ -49,7 +49,7 @@ pub struct Disk {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Interface {
+pub(super) struct Interface {
     pub name: String,
     /// Packets in and out, bytes in and out, compressed in and out, multicast.
     pub traffic: [u64; 7],
@@ -58,7 +58,7 @@ pub struct Interface {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Sample {
+pub(super) struct Sample {
     pub time: u64,
     pub uptime_cs: u64,
     pub disks: Vec<Disk>,
@@ -72,7 +72,7 @@ pub struct Sample {
 }
 
 #[derive(Clone, Debug)]
-pub enum Record {
+pub(super) enum Record {
     Sample(Sample),
     Restart { time: u64, cpus: u32 },
     Comment { time: u64, text: String },
@@ -80,7 +80,7 @@ pub enum Record {
 }
 
 #[derive(Clone, Debug)]
-pub struct File {
+pub(super) struct File {
     pub style: Style,
     pub host: String,
     pub created: u64,
@@ -106,7 +106,7 @@ const FILLING: u8 = 0xaa;
 const SLOTS: usize = 4;
 
 impl File {
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(super) fn bytes(&self) -> Vec<u8> {
         let mut out = Out { style: self.style, bytes: Vec::new() };
         let activities = self.style.activities();
         self.magic(&mut out);
@@ -450,7 +450,7 @@ impl Out {
 
 impl Disk {
     /// The columns that a file of this style fills.
-    pub fn columns(&self, style: Style) -> Vec<(&'static str, u64)> {
+    pub(super) fn columns(&self, style: Style) -> Vec<(&'static str, u64)> {
         let mut columns = vec![
             ("sectors_read", self.sectors_read),
             ("read_ms", self.read_ms.into()),
@@ -470,7 +470,7 @@ impl Disk {
 
 impl Interface {
     /// The columns that every file fills.
-    pub fn columns(&self) -> Vec<(&'static str, u64)> {
+    pub(super) fn columns(&self) -> Vec<(&'static str, u64)> {
         let [rx_packets, tx_packets, rx_bytes, tx_bytes, rx_compressed, tx_compressed, rx_multicast] =
             self.traffic;
         let [collisions, rx_errors, tx_errors, rx_drops, tx_drops, rx_fifo, tx_fifo, rx_frame, tx_carrier] =
