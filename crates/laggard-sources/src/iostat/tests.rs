@@ -42,7 +42,7 @@ fn timed_reports_give_all_that_is_printed() {
     assert_eq!(first("avgrq-sz"), (6152.0 + 5120.0 + 5156.0) * 2.0 / 479.0);
     assert_eq!((first("avgqu-sz"), first("%util")), (0.03, 0.8));
     assert!(first("svctm").is_nan());
-    assert!(collected.note_texts()[0].contains("since boot and was left out"));
+    assert!(collected.note_texts()[0].contains("since boot and was skipped"));
     assert!(collected.note_texts()[1].contains("read as UTC"));
 }
 

@@ -141,7 +141,7 @@ fn errors_say_what_is_missing() {
 fn a_quote_that_is_not_closed_ends_reading() {
     let text = format!("{LINES}130,\"{}", "x".repeat(3 << 20));
     let (collected, result) = collect(DRIVES, "A/b/c.csv", &text);
-    assert!(result.unwrap_err().to_string().contains("is a quote not closed?"));
+    assert!(result.unwrap_err().to_string().contains("check for an unclosed quote"));
     assert_eq!(collected.count("disk_rates"), 4);
 }
 
