@@ -1,83 +1,44 @@
-//! What can go wrong with a dataset: where, what, and what to do about it.
+//! Errors of a dataset: the place, the cause, and what to do about it.
 
 use std::io;
 use std::path::Path;
 
-/// Why a dataset could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The operating system said no.
     #[error("{path}: cannot {action}: {error}")]
-    Io {
-        /// The file or folder.
-        path: String,
-        /// What was tried.
-        action: &'static str,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// There is no room left.
+    Io { path: String, action: &'static str, error: io::Error },
     #[error(
         "{path}: the disk is full; everything up to the last flush is kept. \
          Free some space or shorten the retention, then start again"
     )]
-    Full {
-        /// The file that could not grow.
-        path: String,
-    },
-    /// The content is not what it should be.
+    Full { path: String },
     #[error("{path}: {what}")]
-    Broken {
-        /// The file.
-        path: String,
-        /// What was expected, and what is there.
-        what: String,
-    },
-    /// A later laggard wrote it.
+    Broken { path: String, what: String },
     #[error(
-        "{path}: is in format {found}, and this laggard reads up to format {}: use a newer laggard",
-        crate::format::origin::FORMAT
+        "{path}: is in format {found}, and this version of laggard reads only format {expected}: read it \
+         with the version that wrote it, or record or import again"
     )]
-    Newer {
-        /// The file.
-        path: String,
-        /// Its format.
-        found: String,
-    },
-    /// Something else is in its place.
+    OtherFormat { path: String, found: String, expected: u32 },
     #[error(
         "{path}: already holds what {theirs} recorded; import {ours} into another dataset, or remove that file"
     )]
     Taken {
-        /// The file.
         path: String,
-        /// The source of the file that is there.
+        /// The source of the present file.
         theirs: String,
-        /// The source of the file that should be there.
+        /// The source of the new file.
         ours: String,
     },
-    /// Somebody else is writing.
     #[error(
         "{path}: another recorder of {host} is writing it; stop that one, or record under another host name"
     )]
-    Busy {
-        /// The file.
-        path: String,
-        /// The host.
-        host: String,
-    },
-    /// The location makes no sense here.
+    Busy { path: String, host: String },
     #[error("{location}: {what}")]
-    Location {
-        /// The location, as given.
-        location: String,
-        /// What is wrong with it.
-        what: String,
-    },
+    Location { location: String, what: String },
 }
 
 impl StoreError {
-    /// What the system said about a path; a full disk gets its own words.
+    /// An error of the system about a path; a full disk has its own message.
     pub(crate) fn io(path: impl AsRef<Path>, action: &'static str, error: io::Error) -> Self {
         let path = path.as_ref().display().to_string();
         match error.kind() {
@@ -86,12 +47,11 @@ impl StoreError {
         }
     }
 
-    /// Wrong content.
     pub(crate) fn broken(path: impl AsRef<Path>, what: impl Into<String>) -> Self {
         StoreError::Broken { path: path.as_ref().display().to_string(), what: what.into() }
     }
 
-    /// Whether there is no such file (any more).
+    /// Whether the file does not exist (any more).
     pub(crate) fn is_absent(&self) -> bool {
         matches!(self, StoreError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound)
     }
@@ -101,8 +61,6 @@ impl StoreError {
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Problem {
-    /// The file's name.
     pub name: String,
-    /// What is wrong with it.
     pub error: StoreError,
 }

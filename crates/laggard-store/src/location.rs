@@ -1,4 +1,4 @@
-//! Where a dataset lies: a folder, or a prefix of an object store.
+//! The location of a dataset: a folder, or a prefix of an object store.
 //! In: a path or URL. Out: the names and bytes of its files.
 
 use std::fmt;
@@ -14,7 +14,6 @@ use object_store::{ObjectStore, ObjectStoreExt, WriteMultipart};
 use url::Url;
 
 use crate::error::StoreError;
-use crate::sealed::seal::publish;
 
 /// A folder or prefix.
 #[derive(Clone, Debug)]
@@ -23,7 +22,7 @@ pub(crate) enum Location {
     Remote(Arc<Remote>),
 }
 
-/// A prefix of an object store, and the little runtime that waits for it.
+/// A prefix of an object store, and the runtime that waits for it.
 pub(crate) struct Remote {
     store: Arc<dyn ObjectStore>,
     prefix: object_store::path::Path,
@@ -37,8 +36,8 @@ impl fmt::Debug for Remote {
     }
 }
 
-const UPLOADED_AT_ONCE: usize = 1 << 20;
-const UPLOADS_AT_ONCE: usize = 4;
+const UPLOAD_PART_BYTES: usize = 1 << 20;
+const CONCURRENT_UPLOADS: usize = 4;
 
 /// A file's name and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ pub(crate) struct Listed {
 }
 
 impl Location {
-    /// Understands a path or URL.
+    /// Parses a path or URL.
     pub(crate) fn parse(text: &str) -> Result<Self, StoreError> {
         let wrong = |what: String| StoreError::Location { location: text.into(), what };
         if !text.contains("://") {
@@ -75,7 +74,7 @@ impl Location {
         Ok(Location::Remote(Arc::new(Remote { store, prefix, label: label.into(), runtime })))
     }
 
-    /// As a person would write the place of a file.
+    /// The path of a file, for messages.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         match self {
             Location::Folder(folder) => folder.join(name),
@@ -83,7 +82,7 @@ impl Location {
         }
     }
 
-    /// All files, in no order; folders within it are not looked into.
+    /// All files, in no order; folders within it are ignored.
     pub(crate) fn list(&self) -> Result<Vec<Listed>, StoreError> {
         match self {
             Location::Folder(folder) => {
@@ -100,14 +99,14 @@ impl Location {
             Location::Folder(_) => {
                 let file = File::open(&path).map_err(|error| StoreError::io(&path, "open it", error))?;
                 let bytes =
-                    file.metadata().map_err(|error| StoreError::io(&path, "look at it", error))?.len();
+                    file.metadata().map_err(|error| StoreError::io(&path, "read its size", error))?.len();
                 Ok(Source { bytes, body: Body::File(Arc::new(file)) })
             }
             Location::Remote(remote) => remote.open(name),
         }
     }
 
-    /// Makes a complete file from elsewhere on this machine the one of that name, at once or not at all.
+    /// Moves a complete file of this machine to that name, atomically.
     pub(crate) fn publish(&self, file: &Path, name: &str) -> Result<(), StoreError> {
         match self {
             Location::Folder(folder) => publish(file, &folder.join(name)),
@@ -132,6 +131,14 @@ impl Location {
             _ => Ok(()),
         }
     }
+}
+
+/// Gives a complete file its final name, for good.
+pub(crate) fn publish(temporary: &Path, path: &Path) -> Result<(), StoreError> {
+    std::fs::rename(temporary, path).map_err(|error| StoreError::io(temporary, "rename it", error))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| StoreError::io(folder, "write it to disk", error))
 }
 
 fn hint(scheme: &str) -> &'static str {
@@ -184,14 +191,14 @@ impl Remote {
         let upload = self.wait(self.store.put_multipart(&object))?;
         let mut upload = WriteMultipart::new(upload);
         let mut file = File::open(file)?;
-        let mut bytes = vec![0; UPLOADED_AT_ONCE];
+        let mut bytes = vec![0; UPLOAD_PART_BYTES];
         loop {
             let read = file.read(&mut bytes)?;
             if read == 0 {
                 return self.wait(upload.finish()).map(drop);
             }
             upload.write(&bytes[..read]);
-            self.wait(upload.wait_for_capacity(UPLOADS_AT_ONCE))?;
+            self.wait(upload.wait_for_capacity(CONCURRENT_UPLOADS))?;
         }
     }
 
@@ -236,7 +243,10 @@ impl Source {
     /// Some of its bytes.
     pub(crate) fn read(&self, range: Range<u64>) -> io::Result<Bytes> {
         if range.start > range.end || range.end > self.bytes {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than it says"));
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the file is shorter than its metadata states",
+            ));
         }
         match &self.body {
             // A store would take an empty range for a mistake.
@@ -250,7 +260,7 @@ impl Source {
         }
     }
 
-    /// Several stretches of it, fetched at once where that is quicker.
+    /// Several ranges of it, fetched concurrently from an object store.
     pub(crate) fn read_all(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Bytes>> {
         match &self.body {
             Body::File(_) => ranges.iter().map(|range| self.read(range.clone())).collect(),

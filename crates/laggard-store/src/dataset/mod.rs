@@ -25,12 +25,12 @@ pub struct Dataset {
     pub(crate) location: Location,
 }
 
-/// What a dataset consists of.
+/// The segments of a dataset.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// By host, table and time.
     pub segments: Vec<Segment>,
-    /// The files that look like segments, and are not.
+    /// Files named like segments that are not.
     pub problems: Vec<Problem>,
 }
 
@@ -41,7 +41,6 @@ impl Dataset {
         Ok(Dataset { location: Location::parse(location)? })
     }
 
-    /// Opens a folder.
     pub fn in_folder(folder: &Path) -> Self {
         Dataset { location: Location::Folder(folder.into()) }
     }
@@ -54,17 +53,16 @@ impl Dataset {
         }
     }
 
-    /// Opens a prefix of a store.
     pub fn in_store(store: Arc<dyn ObjectStore>, prefix: &str) -> Result<Self, StoreError> {
         Ok(Dataset { location: Location::remote(store, prefix.into(), prefix)? })
     }
 
-    /// The segments there are now. Only names are looked at.
+    /// The present segments, by file name only.
     pub fn segments(&self) -> Result<Listing, StoreError> {
         let mut listing = Listing::default();
         let mut found: BTreeMap<FileName, u64> = BTreeMap::new();
-        // A tail that is sealed while the folder is being listed may be missed under both of its names. Its
-        // new name was there before the old one went, so a second look finds it.
+        // A tail that is sealed while the folder is being listed may be missed under both names. Its
+        // new name was there before the old one went, so a second listing finds it.
         for _ in 0..2 {
             let names = self
                 .location
@@ -88,17 +86,14 @@ impl Dataset {
     fn segment(&self, name: &FileName, bytes: u64) -> Result<Segment, StoreError> {
         let path = self.location.path(&name.to_string());
         let table = Schema::named(&name.table).ok_or_else(|| {
-            StoreError::broken(
-                path,
-                format!("holds the table {}, which this laggard does not know", name.table),
-            )
+            StoreError::broken(path, format!("holds the table {}, which is unknown", name.table))
         })?;
         let (host, location) = (name.host.clone(), self.location.clone());
         Ok(Segment { host, table, start: name.start, state: name.state, bytes, location })
     }
 
     /// Hands out the selected rows, piece by piece; the segments of a host and table in the order of time.
-    /// Gives back what could not be read.
+    /// Returns the files that could not be read.
     pub fn scan(&self, selection: &Selection<'_>, visit: &mut Visit<'_>) -> Result<Vec<Problem>, StoreError> {
         let Listing { segments, mut problems } = self.segments()?;
         for segment in &segments {

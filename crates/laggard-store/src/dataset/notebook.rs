@@ -1,6 +1,6 @@
-//! What operators said of a dataset's components, kept beside its files.
-//! In: a dataset. Out: [`Feedback`]. Always: what was said once is on disk before the caller hears of it, and a crash
-//! or another writer at the same moment costs nothing that was said before.
+//! Operators' feedback on a dataset's components, kept beside its files.
+//! In: a dataset. Out: [`Feedback`]. Always: an event is on disk before [`add`] returns, and neither a
+//! crash nor a concurrent writer loses earlier events.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,10 +12,10 @@ use laggard_core::suspects::notebook::{self, FILE, Notebook};
 use crate::dataset::Dataset;
 use crate::error::{Problem, StoreError};
 
-/// More than this was not said by people.
+/// Far beyond what people write.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// All that was said, and what could not be understood. A dataset without such a file has none.
+/// All events, and the lines that could not be parsed. A dataset without the file has no events.
 pub fn read(dataset: &Dataset) -> Result<(Feedback, Vec<Problem>), StoreError> {
     let path = dataset.location.path(FILE);
     let source = match dataset.location.open(FILE) {
@@ -36,7 +36,7 @@ pub fn read(dataset: &Dataset) -> Result<(Feedback, Vec<Problem>), StoreError> {
     Ok((feedback, problems.into_iter().map(problem).collect()))
 }
 
-/// Adds a word.
+/// Adds an event.
 pub fn add(dataset: &Dataset, event: &Event) -> Result<(), StoreError> {
     let Some(folder) = dataset.folder() else {
         let location = dataset.location.path("").display().to_string();
@@ -53,15 +53,15 @@ pub fn add(dataset: &Dataset, event: &Event) -> Result<(), StoreError> {
 fn append(path: &Path, block: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     file.lock()?;
-    let mut text = mend(&mut file)?;
+    let mut text = repair(&mut file)?;
     text.push_str(block);
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 
-/// Cuts off what a crash has left unfinished. What has to stand before the next event: a heading in a new file, the
-/// end of the line in one that somebody has edited.
-fn mend(file: &mut File) -> io::Result<String> {
+/// Removes an event that a crash has left incomplete. Returns the text before the next event: a heading in a new
+/// file, a line break after an edited last line.
+fn repair(file: &mut File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.take(MOST_BYTES).read_to_end(&mut bytes)?;
     let known = String::from_utf8_lossy(&bytes);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_say_at_once_is_all_kept() {
+    fn concurrent_writers_lose_no_event() {
         let folder = tempfile::tempdir().unwrap();
         let dataset = Dataset::in_folder(folder.path());
         assert!(components(&dataset).is_empty());
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_was_killed_at_any_byte_leaves_what_was_said_before() {
+    fn a_writer_killed_at_any_byte_leaves_earlier_events() {
         let folder = tempfile::tempdir().unwrap();
         let (dataset, path) = (Dataset::in_folder(folder.path()), folder.path().join(FILE));
         add(&dataset, &event(1)).unwrap();

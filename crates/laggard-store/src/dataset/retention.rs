@@ -1,4 +1,4 @@
-//! Retention: what is too old, or too much, goes; the oldest first, and never a live tail.
+//! Retention: the oldest sealed segments are removed by age and size; live tails never are.
 
 use laggard_core::model::time::{Span, Timestamp};
 
@@ -8,17 +8,17 @@ use crate::error::StoreError;
 use crate::format::cycle::next_cycle;
 use crate::format::file_name::State;
 
-/// How much of a dataset is kept.
+/// Limits of a dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Samples older than this go, a file at a time.
+    /// Segments whose samples are all older are removed.
     pub max_age: Option<Span>,
-    /// When all files together are larger than this, the oldest go.
+    /// While all files together are larger, the oldest are removed.
     pub max_bytes: Option<u64>,
 }
 
 impl Dataset {
-    /// Removes what is too old or too much; gives back what was removed.
+    /// Removes sealed segments that are too old or exceed the size; returns them.
     pub fn retain(&self, retention: Retention, now: Timestamp) -> Result<Vec<Segment>, StoreError> {
         let mut segments = self.segments()?.segments;
         segments.sort_by(|a, b| (a.start, &a.host, a.table.name).cmp(&(b.start, &b.host, b.table.name)));

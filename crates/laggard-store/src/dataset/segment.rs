@@ -1,4 +1,4 @@
-//! A segment: one file of a dataset, and what can be asked of it.
+//! A segment: one file of a dataset.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -11,39 +11,50 @@ use laggard_core::model::time::Timestamp;
 use crate::error::StoreError;
 use crate::format::file_name::{FileName, State};
 use crate::format::origin::Origin;
+use crate::live_tail::reader as live;
 use crate::location::{Location, Source};
 use crate::reading::piece::Piece;
-use crate::reading::selection::{Selection, Wanted};
-use crate::reading::{live_tail, sealed};
+use crate::reading::selection::{Selection, WantedRows};
+use crate::sealed::reader::{ROWS_PER_PIECE, SealedFile};
 
 /// One file of a dataset: samples of one host and table, of a day at most.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// The host.
     pub host: String,
-    /// The table.
     pub table: &'static Schema,
-    /// When its first sample was taken, to the second.
+    /// The time of its first sample, to the second.
     pub start: Timestamp,
-    /// Whether it still grew when it was listed.
+    /// At the time of listing.
     pub state: State,
-    /// Its size when it was listed.
+    /// Its size at the time of listing.
     pub bytes: u64,
     pub(crate) location: Location,
 }
 
-/// What a segment holds, in short.
+/// The number of rows, their times, and their components.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// How many rows there are.
     pub rows: u64,
     /// The earliest sample.
     pub first: Option<Timestamp>,
     /// The latest sample.
     pub last: Option<Timestamp>,
-    /// The components, by name, with the number of their rows.
+    /// The number of rows of each component.
     pub components: BTreeMap<Arc<str>, u64>,
 }
+
+/// What a reader of metrics needs to know before it reads rows.
+pub(crate) struct Overview {
+    pub(crate) origin: Origin,
+    /// The earliest and latest sample; nothing if there is no row.
+    pub(crate) times: Option<(Timestamp, Timestamp)>,
+    pub(crate) components: BTreeSet<Arc<str>>,
+    /// Times of the first component, if the samples may be off the grid of their interval.
+    pub(crate) some_times: Vec<i64>,
+}
+
+/// Samples of one component that the interval and phase of a recording are estimated from.
+const SAMPLES_FOR_RHYTHM: usize = 1000;
 
 impl Segment {
     /// The name of its file.
@@ -52,53 +63,77 @@ impl Segment {
         FileName { host, table, start: self.start, state: self.state }
     }
 
-    /// Where its file lies, as a person would write it.
+    /// The place of its file, for messages.
     pub fn path(&self) -> PathBuf {
         self.location.path(&self.name().to_string())
     }
 
-    /// Who took the samples, as the file says.
+    /// The origin of the samples, as the file states it.
     pub fn origin(&self) -> Result<Origin, StoreError> {
+        let path = self.path();
         self.with_source(|state, source| match state {
-            State::Sealed => sealed::origin(self, source),
-            State::Live => live_tail::origin(self, source),
+            State::Sealed => Ok(SealedFile::open(&path, source)?.origin().clone()),
+            State::Live => Ok(live::origin(&path, &source)?.unwrap_or_else(|| self.unknown_origin())),
         })
     }
 
-    /// Its earliest and latest sample; nothing if it has none. Costs little for a sealed file.
-    pub fn times(&self) -> Result<Option<(Timestamp, Timestamp)>, StoreError> {
-        let known = self.with_source(|state, source| match state {
-            State::Sealed => sealed::times(self, source),
-            State::Live => Ok(None),
-        })?;
-        match known {
-            Some(times) => Ok(Some(times)),
-            None => self.summary().map(|summary| summary.first.zip(summary.last)),
-        }
+    /// A tail without its first message yet states nothing but its name.
+    fn unknown_origin(&self) -> Origin {
+        Origin { host: self.host.clone(), every: None, wraps_at_32_bits: false, source: String::new() }
     }
 
-    /// The components it has rows of. Costs little for a sealed file.
+    /// The components that have rows. Costs little for a sealed file.
     pub fn components(&self) -> Result<BTreeSet<Arc<str>>, StoreError> {
-        let known = self.with_source(|state, source| match state {
-            State::Sealed => sealed::components(self, source).map(Some),
-            State::Live => Ok(None),
-        })?;
-        match known {
-            Some(components) => Ok(components),
-            None => self.summary().map(|summary| summary.components.into_keys().collect()),
-        }
+        let path = self.path();
+        self.with_source(|state, source| match state {
+            State::Sealed => SealedFile::open(&path, source)?.components(),
+            State::Live => Ok(self.summary()?.components.into_keys().collect()),
+        })
     }
 
-    /// What it holds, in short. Only times and components are read.
+    /// Reads the footer of a sealed file once, and next to nothing else; a live tail is read whole.
+    pub(crate) fn overview(&self) -> Result<Overview, StoreError> {
+        let path = self.path();
+        self.with_source(|state, source| match state {
+            State::Sealed => self.overview_of(&SealedFile::open(&path, source)?),
+            State::Live => self.overview_of_tail(),
+        })
+    }
+
+    fn overview_of(&self, file: &SealedFile<'_>) -> Result<Overview, StoreError> {
+        let (origin, components) = (file.origin().clone(), file.components()?);
+        let times = match file.times() {
+            Some(times) => Some(times),
+            None => self.summary().map(|summary| summary.first.zip(summary.last))?,
+        };
+        let mut some_times = FirstTimes::default();
+        if !origin.states_grid() {
+            let keys = WantedRows::keys();
+            let _ = file.scan(self.table, &keys, SAMPLES_FOR_RHYTHM, &mut |piece| some_times.add(&piece))?;
+        }
+        Ok(Overview { origin, times, components, some_times: some_times.times })
+    }
+
+    fn overview_of_tail(&self) -> Result<Overview, StoreError> {
+        let (mut summary, mut some_times) = (Summary::default(), FirstTimes::default());
+        let _ = self.scan(&Selection::keys_of(self.table), &mut |_, piece| {
+            summary.add(&piece);
+            let _ = some_times.add(&piece);
+            ControlFlow::Continue(())
+        })?;
+        let times = summary.first.zip(summary.last);
+        let components = summary.components.into_keys().collect();
+        Ok(Overview { origin: self.origin()?, times, components, some_times: some_times.times })
+    }
+
+    /// Only times and components are read.
     pub fn summary(&self) -> Result<Summary, StoreError> {
         let mut summary = Summary::default();
-        let wanted = Wanted { table: self.table, columns: Some(Vec::new()) };
-        let nothing_but_keys = Selection { tables: vec![wanted], ..Selection::default() };
         let add = &mut |_: &Segment, piece: Piece| {
             summary.add(&piece);
             ControlFlow::Continue(())
         };
-        self.scan(&nothing_but_keys, add).map(|_| summary)
+        self.scan(&Selection::keys_of(self.table), add).map(|_| summary)
     }
 
     /// Hands out the selected rows, piece by piece, until there are none left or `visit` breaks off.
@@ -107,14 +142,19 @@ impl Segment {
         selection: &Selection<'_>,
         visit: &mut Visit<'_>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        let Some(wanted) = selection.wanted(self) else { return Ok(ControlFlow::Continue(())) };
+        let Some(wanted) = selection.wanted(&self.host, self.table, self.start) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let (path, visit) = (self.path(), &mut |piece| visit(self, piece));
         self.with_source(|state, source| match state {
-            State::Sealed => sealed::scan(self, source, &wanted, visit),
-            State::Live => live_tail::scan(self, source, &wanted, visit),
+            State::Sealed => {
+                SealedFile::open(&path, source)?.scan(self.table, &wanted, ROWS_PER_PIECE, visit)
+            }
+            State::Live => live::scan(&path, self.table, &source, &wanted, visit),
         })
     }
 
-    /// Opens the file, as whatever it is by now: a tail may have been sealed since it was listed.
+    /// Opens the file in its present state: a tail may have been sealed since it was listed.
     fn with_source<T>(
         &self,
         mut read: impl FnMut(State, Source) -> Result<T, StoreError>,
@@ -130,11 +170,33 @@ impl Segment {
     }
 }
 
-/// What a scan calls for every piece.
+/// Called for every piece of a scan.
 pub type Visit<'a> = dyn FnMut(&Segment, Piece) -> ControlFlow<()> + 'a;
 
+/// The times of the first component of a scan, up to [`SAMPLES_FOR_RHYTHM`].
+#[derive(Default)]
+struct FirstTimes {
+    component: Option<Arc<str>>,
+    times: Vec<i64>,
+}
+
+impl FirstTimes {
+    fn add(&mut self, piece: &Piece) -> ControlFlow<()> {
+        for (number, rows) in piece.runs() {
+            let name = &piece.names()[number as usize];
+            if self.component.get_or_insert_with(|| name.clone()) == name {
+                self.times.extend_from_slice(&piece.time()[rows]);
+            }
+        }
+        if self.times.len() < SAMPLES_FOR_RHYTHM {
+            return ControlFlow::Continue(());
+        }
+        self.times.truncate(SAMPLES_FOR_RHYTHM);
+        ControlFlow::Break(())
+    }
+}
+
 impl Summary {
-    /// Adds what another segment, or a piece of one, holds.
     fn add(&mut self, piece: &Piece) {
         self.rows += piece.len() as u64;
         let first = piece.time().iter().min().map(|&t| Timestamp::from_micros(t));

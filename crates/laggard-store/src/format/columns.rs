@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray, UInt64Array,
+    ArrayRef, DictionaryArray, Int32Array, PrimitiveArray, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
@@ -17,12 +17,12 @@ use laggard_core::samples::{ABSENT, Columns, RawTable, UPTIME_UNKNOWN};
 
 use crate::format::origin::Origin;
 
-/// The column of instants.
+/// Microseconds since 1970.
 pub(crate) const TIME: &str = "time";
-/// The column of times since boot, in microseconds.
+/// Microseconds since boot.
 pub(crate) const UPTIME: &str = "uptime";
-/// The column of component names.
 pub(crate) const COMPONENT: &str = "component";
+const UTC: &str = "UTC";
 
 /// The most names that a batch's dictionary carries over to the next one. Tables whose components come and
 /// go (sockets) would otherwise drag along every name of the day.
@@ -35,21 +35,12 @@ pub(crate) fn arrow_schema(table: &Schema, origin: &Origin) -> SchemaRef {
         Values::Numbers => DataType::Float64,
     };
     let mut fields = vec![
-        Field::new(TIME, time_type(), false),
+        Field::new(TIME, DataType::Timestamp(TimeUnit::Microsecond, Some(UTC.into())), false),
         Field::new(UPTIME, DataType::Int64, true),
-        Field::new(
-            COMPONENT,
-            DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
-            false,
-        ),
+        Field::new(COMPONENT, component_type(), false),
     ];
     fields.extend(table.columns.iter().map(|column| Field::new(column.name, value.clone(), true)));
     Arc::new(arrow_schema::Schema::new_with_metadata(fields, origin.metadata(table.name)))
-}
-
-/// The type of instants.
-pub(crate) fn time_type() -> DataType {
-    DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
 }
 
 /// The type of the column of component names.
@@ -103,21 +94,6 @@ impl Names {
     }
 }
 
-/// Frees the columns that are absent throughout: rows that wait in memory have an empty one instead. Gives the
-/// number of those that are left.
-pub(crate) fn lighten(rows: &mut RawTable) -> usize {
-    match &mut rows.columns {
-        Columns::Counts(columns) => lightened(columns, |&count| count == ABSENT),
-        Columns::Numbers(columns) => lightened(columns, |number| number.is_nan()),
-    }
-}
-
-fn lightened<T>(columns: &mut [Vec<T>], is_absent: impl Fn(&T) -> bool) -> usize {
-    let absent = columns.iter_mut().filter(|column| column.iter().all(&is_absent));
-    absent.for_each(|column| *column = Vec::new());
-    columns.iter().filter(|column| !column.is_empty()).count()
-}
-
 /// A stretch of a table's rows as a table of its own, with all columns.
 pub(crate) fn rows_within(rows: &RawTable, range: Range<usize>) -> RawTable {
     let mut part = RawTable::new(rows.schema());
@@ -128,18 +104,14 @@ pub(crate) fn rows_within(rows: &RawTable, range: Range<usize>) -> RawTable {
     part.uptime.extend_from_slice(&rows.uptime[range.clone()]);
     part.component.extend_from_slice(&rows.component[range.clone()]);
     part.columns = match &rows.columns {
-        Columns::Counts(columns) => Columns::Counts(all_within(columns, &range, ABSENT)),
-        Columns::Numbers(columns) => Columns::Numbers(all_within(columns, &range, f64::NAN)),
+        Columns::Counts(columns) => Columns::Counts(all_within(columns, &range)),
+        Columns::Numbers(columns) => Columns::Numbers(all_within(columns, &range)),
     };
     part
 }
 
-fn all_within<T: Copy>(columns: &[Vec<T>], range: &Range<usize>, absent: T) -> Vec<Vec<T>> {
-    let within = |column: &Vec<T>| match column.get(range.clone()) {
-        Some(values) => values.to_vec(),
-        None => vec![absent; range.len()],
-    };
-    columns.iter().map(within).collect()
+fn all_within<T: Copy>(columns: &[Vec<T>], range: &Range<usize>) -> Vec<Vec<T>> {
+    columns.iter().map(|column| column[range.clone()].to_vec()).collect()
 }
 
 /// Some rows as a batch of that file.
@@ -148,50 +120,65 @@ pub(crate) fn batch(
     names: &mut Names,
     schema: &SchemaRef,
 ) -> Result<RecordBatch, ArrowError> {
-    let time = TimestampMicrosecondArray::from(rows.time.clone()).with_timezone("UTC");
-    let uptime = Int64Array::new(rows.uptime.clone().into(), present(&rows.uptime, |&u| u != UPTIME_UNKNOWN));
-    let mut arrays: Vec<ArrayRef> = vec![Arc::new(time), Arc::new(uptime), Arc::new(names.column(rows)?)];
+    let (time, uptime) = (times(rows.time.clone()), uptimes(rows.uptime.clone()));
+    let mut arrays: Vec<ArrayRef> = vec![time, uptime, Arc::new(names.column(rows)?)];
     match &rows.columns {
-        Columns::Counts(columns) => arrays.extend(columns.iter().map(|column| counts(column))),
-        Columns::Numbers(columns) => arrays.extend(columns.iter().map(|column| numbers(column))),
+        Columns::Counts(columns) => arrays.extend(columns.iter().map(|column| counts(column.clone()))),
+        Columns::Numbers(columns) => arrays.extend(columns.iter().map(|column| numbers(column.clone()))),
     }
     RecordBatch::try_new(schema.clone(), arrays)
 }
 
-fn counts(values: &[u64]) -> ArrayRef {
-    let nulls = present(values, |&value| value != ABSENT);
-    let kept = values.iter().map(|&value| if value == ABSENT { 0 } else { value });
-    Arc::new(UInt64Array::new(kept.collect(), nulls))
+pub(crate) fn times(values: Vec<i64>) -> ArrayRef {
+    Arc::new(TimestampMicrosecondArray::from(values).with_timezone(UTC))
 }
 
-fn numbers(values: &[f64]) -> ArrayRef {
-    let nulls = present(values, |value| !value.is_nan());
-    let kept = values.iter().map(|&value| if value.is_nan() { 0.0 } else { value });
-    Arc::new(Float64Array::new(kept.collect(), nulls))
+pub(crate) fn uptimes(values: Vec<i64>) -> ArrayRef {
+    nullable::<Int64Type>(values, |&uptime| uptime != UPTIME_UNKNOWN)
 }
 
-/// Which values there are; nothing when there are all.
-fn present<T>(values: &[T], is_present: impl Fn(&T) -> bool) -> Option<NullBuffer> {
+pub(crate) fn counts(values: Vec<u64>) -> ArrayRef {
+    nullable::<UInt64Type>(values, |&count| count != ABSENT)
+}
+
+pub(crate) fn numbers(values: Vec<f64>) -> ArrayRef {
+    nullable::<Float64Type>(values, |number| !number.is_nan())
+}
+
+/// An array that is null where a value is not present.
+fn nullable<T: ArrowPrimitiveType>(
+    mut values: Vec<T::Native>,
+    is_present: impl Fn(&T::Native) -> bool,
+) -> ArrayRef {
     if values.iter().all(&is_present) {
-        return None;
+        return Arc::new(PrimitiveArray::<T>::new(values.into(), None));
     }
-    Some(NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |i| is_present(&values[i]))))
+    let nulls = NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |i| is_present(&values[i])));
+    values.iter_mut().filter(|value| !is_present(value)).for_each(|value| *value = T::Native::default());
+    Arc::new(PrimitiveArray::<T>::new(values.into(), Some(nulls)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow_array::Array;
     use laggard_core::model::time::Timestamp;
 
     #[test]
-    fn rows_that_were_lightened_are_whole_again() {
+    fn a_range_of_rows_has_all_columns() {
         let mut rows = RawTable::new(Schema::named("pressure").unwrap());
         let component = rows.number("a");
         rows.push_counts(Timestamp::from_seconds(1), None, component, &[1]);
         rows.push_counts(Timestamp::from_seconds(2), None, component, &[ABSENT, 3]);
-        let (whole, width) = (rows.clone(), lighten(&mut rows));
-        assert_eq!(width, 2);
-        assert_eq!(rows.counts(2), Some(&[][..]));
-        assert_eq!(rows_within(&rows, 0..2), whole);
+        assert_eq!(rows_within(&rows, 0..2), rows);
+        assert_eq!(rows_within(&rows, 1..2).counts(1), Some(&[3][..]));
+    }
+
+    #[test]
+    fn absent_values_are_null() {
+        assert_eq!(counts(vec![1, ABSENT, 3]).null_count(), 1);
+        assert_eq!(uptimes(vec![UPTIME_UNKNOWN; 2]).null_count(), 2);
+        assert_eq!(numbers(vec![0.5, f64::NAN]).null_count(), 1);
+        assert!(counts(vec![1, 2]).nulls().is_none());
     }
 }

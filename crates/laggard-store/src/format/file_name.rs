@@ -6,10 +6,10 @@ use laggard_core::model::time::Timestamp;
 
 use crate::error::StoreError;
 
-/// Behind the name of a file that is still being written and that no reader looks at.
+/// Suffix of a file that is still being written; readers ignore it.
 pub const TEMPORARY: &str = ".tmp";
 
-/// Whether a file still grows.
+/// Sealed or live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// Parquet; never changes again.
@@ -18,16 +18,13 @@ pub enum State {
     Live,
 }
 
-/// What the name of a file tells.
+/// Host, table, time and state, as in the name of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileName {
-    /// The host whose samples it holds.
     pub host: String,
-    /// The table.
     pub table: String,
-    /// When its first sample was taken, to the second.
+    /// The time of its first sample, to the second.
     pub start: Timestamp,
-    /// Whether it still grows.
     pub state: State,
 }
 
@@ -69,7 +66,7 @@ impl FileName {
         FileName::new(&self.host, &self.table, start, self.state)
     }
 
-    /// What it is called while it is being written.
+    /// The name while it is being written.
     pub(crate) fn temporary(&self) -> String {
         format!("{self}{TEMPORARY}")
     }
@@ -85,7 +82,7 @@ impl fmt::Display for FileName {
     }
 }
 
-/// Percent-encodes what a file name, a shell or a URL would stumble over.
+/// Percent-encodes characters that are special in a file name, a shell or a URL.
 pub(crate) fn encoded(host: &str) -> String {
     let plain = |i: usize, byte: u8| match byte {
         b'.' | b'-' => i > 0,

@@ -1,6 +1,6 @@
 //! Importing: rows of many hosts and tables, in the order of recording, become sealed files.
 //! In: rows and their origins. Out: one Parquet file per host, table and day. Always: an interrupted import
-//! leaves nothing behind in the dataset; memory does not grow with the number of rows.
+//! leaves nothing in the dataset; memory does not grow with the number of rows.
 
 mod day_file;
 mod packer;
@@ -44,11 +44,8 @@ pub struct Importer {
 /// A file that an import made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// Its name.
     pub name: FileName,
-    /// How many rows it holds.
     pub rows: u64,
-    /// Its size.
     pub bytes: u64,
     /// Whether it took the place of one that the same source had made before.
     pub replaced: bool,
@@ -155,7 +152,7 @@ impl Importer {
         Ok(ready.into_iter().map(|(_, (_, imported))| imported).collect())
     }
 
-    /// Keeps other imports into the folder waiting. Where folders cannot be locked, nobody waits.
+    /// Keeps other imports into the folder waiting. Where folders cannot be locked, they do not wait.
     fn alone(&self) -> Option<File> {
         let folder = File::open(self.dataset.folder()?).ok()?;
         folder.lock().ok()?;

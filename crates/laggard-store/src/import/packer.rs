@@ -1,22 +1,20 @@
-//! The thread that packs row groups while an import reads on.
-//! In: row groups whose rows are in memory. Out: files with these row groups. Always: besides the one that is
-//! being packed, no more than one is in memory for it.
+//! The thread that writes row groups while an import reads on.
+//! In: row groups whose rows are in memory. Out: files with these row groups. Always: at most one row group waits
+//! while another one is being written.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use arrow_schema::SchemaRef;
+use laggard_core::samples::RawTable;
 
 use crate::error::StoreError;
-use crate::sealed::bench::Benches;
-use crate::sealed::group::Group;
-use crate::sealed::parquet_file::ParquetFile;
+use crate::sealed::parquet_file::{Content, ParquetFile};
 
 /// Packs one row group after the other.
+#[derive(Default)]
 pub(crate) struct Packer {
-    level: i32,
     thread: Option<(SyncSender<Job>, JoinHandle<()>)>,
 }
 
@@ -32,28 +30,23 @@ struct Shared {
 
 struct Job {
     output: Output,
-    group: Group,
+    rows: RawTable,
 }
 
 impl Packer {
-    /// By that level of zstd.
-    pub(crate) fn new(level: i32) -> Self {
-        Packer { level, thread: None }
-    }
-
     /// Has a row group packed, once the one before is. An error may be one of an earlier row group.
-    pub(crate) fn pack(&mut self, output: &Output, group: Group) -> Result<(), StoreError> {
+    pub(crate) fn pack(&mut self, output: &Output, rows: RawTable) -> Result<(), StoreError> {
         if let Some(failure) = locked(&output.0.failure).take() {
             return Err(failure);
         }
         let (jobs, _) = match &mut self.thread {
             Some(thread) => thread,
-            none => none.insert(start(self.level, output)?),
+            none => none.insert(start(output)?),
         };
-        jobs.send(Job { output: output.clone(), group }).map_err(|_| output.is_lost())
+        jobs.send(Job { output: output.clone(), rows }).map_err(|_| output.is_lost())
     }
 
-    /// Waits for all row groups; gives the file back.
+    /// Waits for all row groups; returns the file.
     pub(crate) fn finish(&mut self, output: &Output) -> Result<ParquetFile, StoreError> {
         if let Some((jobs, thread)) = self.thread.take() {
             drop(jobs);
@@ -68,19 +61,19 @@ impl Packer {
     }
 }
 
-fn start(level: i32, output: &Output) -> Result<(SyncSender<Job>, JoinHandle<()>), StoreError> {
+fn start(output: &Output) -> Result<(SyncSender<Job>, JoinHandle<()>), StoreError> {
     let (jobs, queue) = sync_channel(0);
     let thread = std::thread::Builder::new().name("packer".into());
-    let thread = thread.spawn(move || pack_all(&queue, &Benches::new(level)));
+    let thread = thread.spawn(move || pack_all(&queue));
     let thread = thread.map_err(|error| StoreError::io(&output.0.path, "start a thread", error))?;
     Ok((jobs, thread))
 }
 
-fn pack_all(queue: &Receiver<Job>, benches: &Benches) {
-    for Job { output: Output(output), group } in queue {
+fn pack_all(queue: &Receiver<Job>) {
+    for Job { output: Output(output), rows } in queue {
         // Taken away, so that a file is never used after a panic.
         let Some(mut file) = locked(&output.file).take() else { continue };
-        match file.add_in_parallel(&group, benches) {
+        match file.add_in_parallel(&rows) {
             Ok(()) => *locked(&output.file) = Some(file),
             Err(error) => *locked(&output.failure) = Some(error),
         }
@@ -89,8 +82,8 @@ fn pack_all(queue: &Receiver<Job>, benches: &Benches) {
 
 impl Output {
     /// Begins a file, in place of any other of that name.
-    pub(crate) fn create(path: &Path, schema: SchemaRef) -> Result<Self, StoreError> {
-        let file = Mutex::new(Some(ParquetFile::create(path, schema)?));
+    pub(crate) fn create(path: &Path, content: Content<'_>) -> Result<Self, StoreError> {
+        let file = Mutex::new(Some(ParquetFile::create(path, content)?));
         Ok(Output(Arc::new(Shared { path: path.into(), file, failure: Mutex::default() })))
     }
 
@@ -106,13 +99,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::columns::{Names, arrow_schema};
     use crate::format::origin::Origin;
-    use crate::sealed::bits::Source;
-    use crate::sealed::group::Cutter;
     use laggard_core::model::schema::Schema;
     use laggard_core::model::time::Timestamp;
-    use laggard_core::samples::RawTable;
 
     /// More than fits into any buffer on the way to the file.
     fn noise() -> RawTable {
@@ -127,12 +116,10 @@ mod tests {
 
     fn packed_to(path: &Path) -> Result<u64, StoreError> {
         let origin = Origin { host: "a".into(), every: None, wraps_at_32_bits: false, source: String::new() };
-        let (rows, mut cutter) = (noise(), Cutter::new(1 << 20));
-        let keys = Names::default().column(&rows).unwrap();
-        let output = Output::create(path, arrow_schema(rows.schema(), &origin))?;
-        cutter.add(&Source::Memory(Arc::new(rows)), &keys);
-        let mut packer = Packer::new(1);
-        packer.pack(&output, cutter.finish())?;
+        let (rows, mut packer) = (noise(), Packer::default());
+        let content = Content { table: rows.schema(), origin: &origin, level: 1, components: 1 };
+        let output = Output::create(path, content)?;
+        packer.pack(&output, rows)?;
         packer.finish(&output)?.finish()
     }
 
@@ -143,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told() {
+    fn a_full_disk_is_reported() {
         let error = packed_to(Path::new("/dev/full")).unwrap_err();
         assert!(error.to_string().contains("/dev/full"), "{error}");
     }

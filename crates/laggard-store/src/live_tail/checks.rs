@@ -1,5 +1,5 @@
-//! Checks of an Arrow message before it is decoded. The decoder takes for granted that a message is what its
-//! own writer would have written, and panics or reserves memory by what the message says of itself.
+//! Checks of an Arrow message before it is decoded. The decoder relies on a message being what its
+//! own writer would have written, and panics or reserves memory by the sizes that the message states.
 
 use arrow_ipc::{CompressionType, Field, FieldNode, Int, Precision, RecordBatch, TimeUnit, Type};
 
@@ -8,7 +8,7 @@ const MAX_ROWS: usize = 1 << 20;
 /// Far beyond the names of any message, in bytes.
 const MAX_NAME_BYTES: usize = 1 << 26;
 
-/// What is wrong with a message.
+/// The expectation that a message does not meet.
 type Unsound = &'static str;
 
 /// Checks a schema: only columns of 64-bit numbers, or of names by 32-bit numbers.
@@ -40,8 +40,8 @@ fn is_int(int: Int<'_>, bits: i32) -> bool {
     int.bitWidth() == bits
 }
 
-/// Checks a message of rows, whose columns have values of so many bytes; gives the number of rows.
-pub(crate) fn check_rows(batch: RecordBatch<'_>, widths: &[usize], body: &[u8]) -> Result<usize, Unsound> {
+/// Checks a message of rows, whose columns have values of these widths in bytes.
+pub(crate) fn check_rows(batch: RecordBatch<'_>, widths: &[usize], body: &[u8]) -> Result<(), Unsound> {
     let sizes = Sizes::new(batch, widths.len(), body)?;
     for (column, &width) in widths.iter().enumerate() {
         let (present, values) = (sizes.of(2 * column)?, sizes.of(2 * column + 1)?);
@@ -49,7 +49,7 @@ pub(crate) fn check_rows(batch: RecordBatch<'_>, widths: &[usize], body: &[u8]) 
             return Err("expected another size of a column in a message");
         }
     }
-    Ok(sizes.rows)
+    Ok(())
 }
 
 /// Checks a message of names.
@@ -93,7 +93,7 @@ impl<'a> Sizes<'a> {
         Ok(Sizes { rows, nulls, buffers, is_compressed, body })
     }
 
-    /// The size of a buffer when it is decompressed, as it says of itself.
+    /// The size of a buffer when it is decompressed, as the message states it.
     fn of(&self, buffer: usize) -> Result<usize, Unsound> {
         let outside = "expected a buffer within its message";
         let buffer = self.buffers.get(buffer).ok_or("expected more buffers in a message")?;
@@ -110,7 +110,7 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// Whether so many bytes say which values of a column there are; none are needed when there are all.
+    /// Whether `bytes` is the size of a column's validity bitmap, which is absent when there are no nulls.
     fn is_bitmap(&self, column: usize, bytes: usize) -> bool {
         let needed = self.rows.div_ceil(8);
         let nulls = self.nulls[column];

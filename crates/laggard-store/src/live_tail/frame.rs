@@ -1,6 +1,6 @@
 //! The messages of a live tail, read one at a time and checked before they are decoded.
-//! In: the bytes of an Arrow stream, possibly cut short or damaged. Out: [`Frame`]. Always: no length that the
-//! bytes state is believed further than the bytes that are there.
+//! In: the bytes of an Arrow stream, possibly cut short or damaged. Out: [`Frame`]. Always: a length stated by the
+//! bytes is never trusted beyond the bytes that are there.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -28,7 +28,7 @@ pub(crate) enum End {
     Whole,
     /// In the middle of a message: the writer was interrupted.
     Cut,
-    /// With something that is no message.
+    /// With something that is not a message.
     Damaged(String),
 }
 
@@ -48,27 +48,6 @@ pub(crate) struct Frame {
     bytes: Raw,
     schema: SchemaRef,
     dictionaries: Arc<HashMap<i64, ArrayRef>>,
-    place: Place,
-}
-
-/// Where the columns of a message lie.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    rows: usize,
-    is_packed: bool,
-    /// Where its buffers start in the file.
-    body: u64,
-    /// Offset and length of each buffer in the body. A column has two: which values there are, and the values.
-    buffers: Arc<[(u32, u32)]>,
-}
-
-/// Some bytes of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
-    /// Where they start.
-    pub(crate) offset: u64,
-    /// How many there are.
-    pub(crate) length: usize,
 }
 
 #[derive(Debug)]
@@ -83,17 +62,17 @@ impl<R: Read> Frames<R> {
         Frames { reader, schema: None, dictionaries, whole: 0, skipped: 0, end: None }
     }
 
-    /// How many bytes belong to whole messages.
+    /// Bytes of whole messages.
     pub(crate) fn whole_bytes(&self) -> u64 {
         self.whole
     }
 
-    /// How many whole messages could not be understood and were left out.
+    /// Whole messages that could not be decoded and were left out.
     pub(crate) fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// Counts a message of rows that turned out to make no sense.
+    /// Counts a message of rows that could not be decoded.
     pub(crate) fn skip(&mut self) {
         self.skipped += 1;
     }
@@ -121,7 +100,7 @@ impl<R: Read> Frames<R> {
         Ok(None)
     }
 
-    /// Reads one message; gives rows if it holds some.
+    /// Reads one message; returns rows if it holds some.
     fn step(&mut self) -> std::io::Result<Option<Frame>> {
         let raw = match self.read_raw()? {
             Ok(raw) => raw,
@@ -185,17 +164,8 @@ impl<R: Read> Frames<R> {
         let message = message(&raw.description)?;
         let batch = message.header_as_record_batch().ok_or("expected rows")?;
         let widths: Vec<usize> = schema.fields().iter().map(|field| width(field.data_type())).collect();
-        let rows = check_rows(batch, &widths, &raw.body)?;
-        // No body is as large as 4 GiB.
-        let small = |bytes: i64| u32::try_from(bytes).unwrap_or(u32::MAX);
-        let buffers = batch.buffers().into_iter().flatten().map(|b| (small(b.offset()), small(b.length())));
-        let place = Place {
-            rows,
-            is_packed: batch.compression().is_some(),
-            body: self.whole + 8 + raw.description.len() as u64,
-            buffers: buffers.collect(),
-        };
-        Ok(Frame { bytes: raw, schema, dictionaries: self.dictionaries.clone(), place })
+        check_rows(batch, &widths, &raw.body)?;
+        Ok(Frame { bytes: raw, schema, dictionaries: self.dictionaries.clone() })
     }
 
     /// The bytes of the next message, or how the tail ends instead.
@@ -222,7 +192,7 @@ impl<R: Read> Frames<R> {
         }
         let body_length = match message(&description).map(|m| u64::try_from(m.bodyLength())) {
             Ok(Ok(body_length)) if body_length <= MAX_BODY => body_length,
-            _ => return Ok(Err(End::Damaged("expected a message, found one that makes no sense".into()))),
+            _ => return Ok(Err(End::Damaged("expected a message, found one that cannot be decoded".into()))),
         };
         let body = self.read_up_to(body_length)?;
         if (body.len() as u64) < body_length {
@@ -252,16 +222,6 @@ impl<R: Read> Frames<R> {
 }
 
 impl Frame {
-    /// How many columns it holds.
-    pub(crate) fn width(&self) -> usize {
-        self.schema.fields().len()
-    }
-
-    /// Where it lies.
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
-    }
-
     /// Decodes the columns of these positions in the file's schema.
     pub(crate) fn decode(&self, projection: &[usize]) -> Result<RecordBatch, String> {
         let message = message(&self.bytes.description)?;
@@ -275,40 +235,19 @@ impl Frame {
     }
 }
 
-impl Place {
-    /// How many rows there are.
-    pub(crate) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Whether the buffers are compressed.
-    pub(crate) fn is_packed(&self) -> bool {
-        self.is_packed
-    }
-
-    /// Where it says which values a column has, and where these are.
-    pub(crate) fn buffers(&self, column: usize) -> Option<(Stretch, Stretch)> {
-        let stretch = |number: usize| {
-            let &(offset, length) = self.buffers.get(number)?;
-            Some(Stretch { offset: self.body + u64::from(offset), length: length as usize })
-        };
-        Some((stretch(2 * column)?, stretch(2 * column + 1)?))
-    }
-}
-
 /// How many bytes a value of a column takes.
 fn width(data_type: &DataType) -> usize {
     if matches!(data_type, DataType::Dictionary(_, _)) { 4 } else { 8 }
 }
 
-/// Runs foreign decoding. What it is given was checked, but the decoder asserts more than it documents, and
-/// a recorder or reader must outlive any file: a panic counts as damage.
+/// Runs a decoder of another crate. Its input was checked, but the decoder asserts more than it documents, and a
+/// recorder or reader must survive any file: a panic counts as damage.
 pub(crate) fn guarded<T, E: std::fmt::Display>(
     decode: impl FnOnce() -> Result<T, E> + std::panic::UnwindSafe,
 ) -> Result<T, String> {
     match catch_unwind(decode) {
         Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("expected a message, found one that makes no sense".into()),
+        Err(_) => Err("expected a message, found one that cannot be decoded".into()),
     }
 }
 

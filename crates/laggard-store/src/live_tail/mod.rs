@@ -5,4 +5,5 @@
 mod checks;
 pub(crate) mod frame;
 pub(crate) mod message;
+pub(crate) mod reader;
 pub(crate) mod writer;

@@ -24,7 +24,7 @@ const NAMES_TRIED: i64 = 3600;
 
 /// What a tail is written to: a file, or something that behaves like one.
 pub(crate) trait Medium: Write {
-    /// Shortens it to so many bytes.
+    /// Shortens it to `bytes` bytes.
     fn cut(&mut self, bytes: u64) -> io::Result<()>;
     /// Waits until what was written will survive a power cut.
     fn sync(&mut self) -> io::Result<()>;
@@ -146,7 +146,7 @@ fn create_file(folder: &Path, wanted: &FileName) -> Result<(FileName, File), Sto
     ))
 }
 
-/// Creates a file that nobody else has, and locks it.
+/// Creates a file that did not exist, and locks it.
 fn create_locked(path: &Path) -> Result<Option<File>, StoreError> {
     // Appending also after a cut: the position of the file follows its end.
     match OpenOptions::new().append(true).read(true).create_new(true).open(path) {
@@ -156,14 +156,14 @@ fn create_locked(path: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-/// Locks a file for this process; false if somebody else has it, or has removed it meanwhile.
+/// Locks a file for this process; false if another process has it, or has removed it meanwhile.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<bool, StoreError> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(false),
         Err(TryLockError::Error(error)) => return Err(StoreError::io(path, "lock it", error)),
     }
-    let metadata = file.metadata().map_err(|error| StoreError::io(path, "look at it", error))?;
+    let metadata = file.metadata().map_err(|error| StoreError::io(path, "read its metadata", error))?;
     Ok(metadata.nlink() > 0)
 }
 
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::live_tail::frame::{End, Frames};
 
-    /// Takes so many bytes and not one more, like a disk.
+    /// A medium of `room` bytes, like a disk.
     struct Limited {
         bytes: Vec<u8>,
         room: usize,
@@ -223,7 +223,7 @@ mod tests {
         let mut frames = Frames::new(bytes);
         let mut rows = 0;
         while let Some(frame) = frames.next().unwrap() {
-            rows += frame.place().rows();
+            rows += frame.decode(&[0]).unwrap().num_rows();
         }
         (rows, frames.end().unwrap().clone())
     }

@@ -1,8 +1,9 @@
-//! Reading: the selected rows of a segment, a piece at a time.
-//! In: a selection and the bytes of a segment. Out: pieces. Always: only the wanted columns are decoded.
+//! What a reader asks for, and what it gets.
+//! In: a [`selection::Selection`] and decoded batches. Out: a [`piece::Piece`] of the wanted rows at a time.
+//! Always: a component's rows keep the order of recording.
 
-pub(crate) mod live_tail;
+mod filter;
 pub mod piece;
-mod restored;
-pub(crate) mod sealed;
 pub mod selection;
+
+pub(crate) use filter::filtered;

@@ -1,5 +1,6 @@
-//! What a scan hands out: a stretch of one segment's rows, with the columns that were asked for.
+//! A piece: some of one segment's rows, with the selected columns.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -7,9 +8,8 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type, TimestampMicrosecond
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use arrow_schema::DataType;
-use laggard_core::model::schema::{Schema, Values};
-use laggard_core::model::time::{Timestamp, Uptime};
-use laggard_core::samples::{ABSENT, RawTable, UPTIME_UNKNOWN};
+use laggard_core::model::schema::Schema;
+use laggard_core::samples::{ABSENT, Columns, RawTable, UPTIME_UNKNOWN};
 
 use crate::format::columns::{COMPONENT, TIME, UPTIME};
 
@@ -31,37 +31,34 @@ enum Column {
 }
 
 impl Piece {
-    /// What its columns are.
     pub fn schema(&self) -> &'static Schema {
         self.schema
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.time.len()
     }
 
-    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.time.is_empty()
     }
 
-    /// When each row was read: microseconds, UTC.
+    /// The time of each sample: microseconds, UTC.
     pub fn time(&self) -> &[i64] {
         &self.time
     }
 
-    /// How long the host had been up then: microseconds, or [`UPTIME_UNKNOWN`]. Nothing if no row knows it.
+    /// Microseconds since boot, or [`UPTIME_UNKNOWN`]. Nothing if it is unknown for all rows.
     pub fn uptime(&self) -> Option<&[i64]> {
         self.uptime.as_deref()
     }
 
-    /// Which component each row speaks of: an index into [`Piece::names`].
+    /// The component of each row: an index into [`Piece::names`].
     pub fn component(&self) -> &[u32] {
         &self.component
     }
 
-    /// The names of components; there may be some that no row speaks of.
+    /// The names of components; some may have no row.
     pub fn names(&self) -> &[Arc<str>] {
         &self.names
     }
@@ -84,8 +81,8 @@ impl Piece {
         }
     }
 
-    /// The stretches of rows that speak of one component: its number, and from where to where. Sealed files
-    /// give few long ones, a live tail as many as it has rows.
+    /// The runs of rows of one component: its number and the range of rows. A sealed file has few long runs, a
+    /// live tail as many as it has rows.
     pub fn runs(&self) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> + '_ {
         let mut start = 0;
         self.component.chunk_by(|a, b| a == b).map(move |run| {
@@ -98,30 +95,41 @@ impl Piece {
     /// The same rows as a table of their own; columns that were not asked for are absent.
     pub fn to_table(&self) -> RawTable {
         let mut table = RawTable::new(self.schema);
-        let numbers: Vec<u32> = self.names.iter().map(|name| table.number(name)).collect();
-        for row in 0..self.len() {
-            let time = Timestamp::from_micros(self.time[row]);
-            let component = numbers[self.component[row] as usize];
-            let uptime =
-                self.uptime().map(|u| u[row]).filter(|&u| u != UPTIME_UNKNOWN).map(Uptime::from_micros);
-            match self.schema.values {
-                Values::Counts => table.push_counts(time, uptime, component, &self.counts_of(row)),
-                Values::Numbers => table.push_numbers(time, uptime, component, &self.numbers_of(row)),
-            }
-        }
+        self.append_to(&mut table);
         table
     }
 
-    fn counts_of(&self, row: usize) -> Vec<u64> {
-        let value = |i| self.counts(i).map_or(ABSENT, |values| values[row]);
-        (0..self.schema.columns.len()).map(value).collect()
-    }
-
-    fn numbers_of(&self, row: usize) -> Vec<f64> {
-        let value = |i| self.numbers(i).map_or(f64::NAN, |values| values[row]);
-        (0..self.schema.columns.len()).map(value).collect()
+    /// Adds the rows to a table of the same schema; columns that were not asked for are absent.
+    pub(crate) fn append_to(&self, table: &mut RawTable) {
+        // Names that no row uses get no number.
+        let mut numbers = vec![None; self.names.len()];
+        for &name in &*self.component {
+            let name = name as usize;
+            let number = *numbers[name].get_or_insert_with(|| table.number(&self.names[name]));
+            table.component.push(number);
+        }
+        table.time.extend_from_slice(&self.time);
+        let rows = table.time.len();
+        extend(&mut table.uptime, self.uptime(), UPTIME_UNKNOWN, rows);
+        match &mut table.columns {
+            Columns::Counts(columns) => (0..)
+                .zip(columns)
+                .for_each(|(position, column)| extend(column, self.counts(position), ABSENT, rows)),
+            Columns::Numbers(columns) => (0..)
+                .zip(columns)
+                .for_each(|(position, column)| extend(column, self.numbers(position), f64::NAN, rows)),
+        }
     }
 }
+
+/// Adds values to a column; `missing` up to the number of rows if there are none.
+fn extend<T: Copy>(column: &mut Vec<T>, values: Option<&[T]>, missing: T, rows: usize) {
+    column.extend_from_slice(values.unwrap_or_default());
+    column.resize(rows, missing);
+}
+
+/// Called for every piece.
+pub(crate) type VisitPiece<'a> = dyn FnMut(Piece) -> ControlFlow<()> + 'a;
 
 /// Turns the batches of one segment into pieces; keeps what they share.
 #[derive(Debug)]
@@ -135,7 +143,7 @@ impl Pieces {
         Pieces { schema, names: None }
     }
 
-    /// A batch as a piece; the error says what is wrong with the batch.
+    /// A batch as a piece; the error describes a malformed batch.
     pub(crate) fn piece(&mut self, batch: &RecordBatch) -> Result<Piece, String> {
         let missing = |name: &str| format!("expected a column {name}, found none");
         let time = batch.column_by_name(TIME).ok_or_else(|| missing(TIME))?;

@@ -5,7 +5,6 @@ use std::fmt;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Span, Timestamp};
 
-use crate::dataset::segment::Segment;
 use crate::format::cycle::next_cycle;
 
 /// Says of a name whether it is wanted.
@@ -57,20 +56,26 @@ pub(crate) struct WantedRows<'a> {
 }
 
 impl<'a> Selection<'a> {
+    /// Times and components of one table.
+    pub(crate) fn keys_of(table: &'static Schema) -> Self {
+        let keys = Wanted { table, columns: Some(Vec::new()) };
+        Selection { tables: vec![keys], ..Selection::default() }
+    }
+
     /// What is wanted of a segment; nothing if it cannot hold any of it.
-    pub(crate) fn wanted(&self, segment: &Segment) -> Option<WantedRows<'a>> {
-        let wanted = self.tables.iter().find(|wanted| wanted.table.name == segment.table.name);
+    pub(crate) fn wanted(&self, host: &str, table: &Schema, start: Timestamp) -> Option<WantedRows<'a>> {
+        let wanted = self.tables.iter().find(|wanted| wanted.table.name == table.name);
         if (wanted.is_none() && !self.tables.is_empty())
-            || self.hosts.is_some_and(|is_wanted| !is_wanted(&segment.host))
+            || self.hosts.is_some_and(|is_wanted| !is_wanted(host))
         {
             return None;
         }
         let (from, to) = (self.from.unwrap_or(Timestamp::MIN), self.to.unwrap_or(Timestamp::MAX));
         // A clock that was set may have left samples outside of the time that the name promises.
-        if segment.start - Span::DAY >= to || next_cycle(segment.start) + Span::DAY <= from {
+        if start - Span::DAY >= to || next_cycle(start) + Span::DAY <= from {
             return None;
         }
-        let all = segment.table.columns.iter().map(|column| column.name);
+        let all = table.columns.iter().map(|column| column.name);
         let columns = match wanted.and_then(|wanted| wanted.columns.as_ref()) {
             None => all.collect(),
             Some(some) => all.enumerate().filter(|(i, _)| some.contains(i)).map(|(_, name)| name).collect(),
@@ -81,6 +86,11 @@ impl<'a> Selection<'a> {
 }
 
 impl WantedRows<'_> {
+    /// Times and components of all rows.
+    pub(crate) fn keys() -> Self {
+        WantedRows { columns: Vec::new(), components: None, from: i64::MIN, to: i64::MAX }
+    }
+
     /// Whether a sample of that time is wanted.
     pub(crate) fn has_time(&self, micros: i64) -> bool {
         self.from <= micros && (micros < self.to || self.to == i64::MAX)

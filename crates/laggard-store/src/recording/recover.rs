@@ -1,6 +1,6 @@
-//! Picking up what an interrupted recorder left behind.
-//! In: a folder. Out: the leftover tails of a host, locked and ready to be sealed. Always: what a living
-//! recorder writes is left alone, and so is every sealed file.
+//! Recovery: the tails that an interrupted recorder left behind are sealed.
+//! In: a folder. Out: the leftover tails of a host, locked and ready to be sealed. Always: the tails of a
+//! running recorder and sealed files are not touched.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -18,16 +18,16 @@ pub fn recover(folder: &Path, host: &str) -> Result<Vec<Result<Sealed, StoreErro
     Ok(jobs.into_iter().map(|job| seal(folder, &job.name)).collect())
 }
 
-/// What there is of a host besides sealed files.
+/// The tails of a host.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers {
-    /// Tails that nobody writes any more.
+    /// Tails that no recorder writes any more; they are locked now.
     pub(crate) jobs: Vec<Job>,
-    /// Tails that somebody writes.
+    /// Tails that a recorder is writing.
     pub(crate) busy: Vec<FileName>,
 }
 
-/// Locks the leftover tails of a host, and clears away what is of no use.
+/// Locks the leftover tails of a host, and removes temporary files.
 pub(crate) fn leftovers(folder: &Path, host: &str) -> Result<Leftovers, StoreError> {
     let names = names(folder)?;
     let mut found = Leftovers::default();
@@ -83,7 +83,7 @@ fn clean(folder: &Path, job: Job) -> Result<Option<Job>, StoreError> {
     Ok(None)
 }
 
-/// Removes half-written Parquet files, except those whose tail somebody is sealing.
+/// Removes half-written Parquet files, except those whose tail is being sealed.
 fn remove_temporaries(
     folder: &Path,
     host: &str,

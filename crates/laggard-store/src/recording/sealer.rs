@@ -33,7 +33,7 @@ impl Sealer {
             move || {
                 step_back();
                 for job in queue {
-                    // A report that nobody waits for any more is not worth a word.
+                    // The receiver may be gone.
                     let _ = report.send(seal(&folder, &job.name));
                     drop(job.file);
                 }

@@ -2,87 +2,109 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use arrow_schema::{DataType, Schema, SchemaRef};
+use laggard_core::model::schema::{Form, Schema, Values};
+use laggard_core::samples::RawTable;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::ColumnDescPtr;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use parquet::schema::types::ColumnPath;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use crate::error::StoreError;
-use crate::format::columns::{COMPONENT, TIME, UPTIME};
-use crate::sealed::bench::{Bench, Benches};
-use crate::sealed::cells::{self, Cells};
-use crate::sealed::chunk::{self, Chunk, Kind};
-use crate::sealed::group::{Group, Order};
+use crate::format::columns::{COMPONENT, TIME, UPTIME, arrow_schema};
+use crate::format::origin::Origin;
+use crate::sealed::row_group::SortedRows;
+
+/// Rows of a row group. They are held in memory until it is written: 22 MiB of the table `disk`.
+pub(crate) const ROWS_PER_GROUP: usize = 128 * 1024;
+/// A reader of one component decodes whole pages.
+const ROWS_PER_PAGE: usize = 32 * 1024;
+/// The names of a row group stay in one dictionary, even if every row has its own.
+const DICTIONARY_BYTES: usize = 16 << 20;
+/// With this many components, most rows share their time with others: numbers of distinct times are then
+/// smaller than differences.
+const COMPONENTS_THAT_SHARE_TIMES: usize = 4;
 
 /// A Parquet file that is being written.
 pub(crate) struct ParquetFile {
     path: PathBuf,
-    /// That of the rows.
-    schema: SchemaRef,
-    columns: Arc<[Cells]>,
     writer: SerializedFileWriter<File>,
+    row_groups: ArrowRowGroupWriterFactory,
+    fields: arrow_schema::Fields,
+    written: usize,
     rows: u64,
 }
 
+/// What the rows of a file have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Content<'a> {
+    pub(crate) table: &'static Schema,
+    pub(crate) origin: &'a Origin,
+    /// The level of zstd.
+    pub(crate) level: i32,
+    /// The number of components in the first row group.
+    pub(crate) components: usize,
+}
+
 impl ParquetFile {
-    /// Begins a file of rows of that schema, in place of any other of that name.
-    pub(crate) fn create(path: &Path, schema: SchemaRef) -> Result<Self, StoreError> {
+    /// Begins a file; replaces any other at that path.
+    pub(crate) fn create(path: &Path, content: Content<'_>) -> Result<Self, StoreError> {
         let failed = |error| cannot_write(path, error);
         let file = File::create(path).map_err(|error| StoreError::io(path, "create it", error))?;
-        let sealed = cells::schema(&schema);
-        let properties = properties(&sealed);
-        // What the file says of itself is in the properties; once is enough.
-        let fields = Arc::new(Schema::new(sealed.fields().clone()));
-        let writer = ArrowWriter::try_new(file, fields, Some(properties));
-        let (writer, _) = writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
-        Ok(ParquetFile { path: path.into(), columns: cells::all(&schema).into(), schema, writer, rows: 0 })
+        let fields = arrow_schema(content.table, content.origin).fields().clone();
+        // The metadata is among the properties, so that the embedded Arrow schema does not repeat it.
+        let schema = arrow_schema::Schema::new(fields.clone()).into();
+        let writer = properties(content).and_then(|p| ArrowWriter::try_new(file, schema, Some(p)));
+        let (writer, row_groups) = writer.and_then(ArrowWriter::into_serialized_writer).map_err(failed)?;
+        Ok(ParquetFile { path: path.into(), writer, row_groups, fields, written: 0, rows: 0 })
     }
 
-    /// Adds a row group, a column at a time.
-    pub(crate) fn add(&mut self, group: &Group, bench: &mut Bench<'_>) -> Result<(), StoreError> {
-        let (schema, columns) = (self.schema.clone(), self.columns.clone());
-        let order = group.order();
-        let packing = Packing { schema: &schema, group, order: &order };
-        self.write(group, columns.iter().map(|cells| packing.column(cells, bench)))
+    /// Adds a row group, one column after the other.
+    pub(crate) fn add(&mut self, rows: &RawTable) -> Result<(), StoreError> {
+        let (sorted, fields) = (SortedRows::new(rows), self.fields.clone());
+        let chunk = |(position, writer): (usize, _)| encoded(&sorted, &fields[position], position, writer);
+        let writers = self.column_writers()?;
+        self.write(rows.len(), writers.into_iter().enumerate().map(chunk))
     }
 
-    /// Adds a row group whose rows are in memory, with all processors there are.
-    pub(crate) fn add_in_parallel(&mut self, group: &Group, benches: &Benches) -> Result<(), StoreError> {
-        let order = group.order();
-        let packing = Packing { schema: &self.schema, group, order: &order };
-        let column = |cells| benches.with_one(|bench| packing.column(cells, bench));
-        let chunks: Vec<_> = match &*PACKERS {
-            Ok(packers) => packers.install(|| self.columns.par_iter().map(column).collect()),
-            Err(_) => self.columns.iter().map(column).collect(),
-        };
-        self.write(group, chunks.into_iter())
+    /// Adds a row group, several columns at a time.
+    pub(crate) fn add_in_parallel(&mut self, rows: &RawTable) -> Result<(), StoreError> {
+        let Ok(threads) = &*THREADS else { return self.add(rows) };
+        let (sorted, fields) = (SortedRows::new(rows), &self.fields);
+        let chunk = |(position, writer): (usize, _)| encoded(&sorted, &fields[position], position, writer);
+        let writers = self.column_writers()?;
+        let chunks: Vec<_> = threads.install(|| writers.into_par_iter().enumerate().map(chunk).collect());
+        self.write(rows.len(), chunks.into_iter())
+    }
+
+    fn column_writers(&self) -> Result<Vec<ArrowColumnWriter>, StoreError> {
+        self.row_groups.create_column_writers(self.written).map_err(|error| cannot_write(&self.path, error))
     }
 
     fn write(
         &mut self,
-        group: &Group,
-        chunks: impl Iterator<Item = std::io::Result<Chunk>>,
+        rows: usize,
+        mut chunks: impl Iterator<Item = Result<ArrowColumnChunk, ParquetError>>,
     ) -> Result<(), StoreError> {
         let failed = |error| cannot_write(&self.path, error);
-        let descriptors: Vec<ColumnDescPtr> = self.writer.schema_descr().columns().to_vec();
         let mut row_group = self.writer.next_row_group().map_err(failed)?;
-        for (chunk, descriptor) in chunks.zip(descriptors) {
-            let chunk = chunk.map_err(|error| StoreError::io(&self.path, "pack rows for it", error))?;
-            chunk.append_to(&mut row_group, descriptor).map_err(failed)?;
-        }
+        chunks.try_for_each(|chunk| chunk?.append_to_row_group(&mut row_group)).map_err(failed)?;
         row_group.close().map_err(failed)?;
-        self.rows += group.rows() as u64;
+        self.written += 1;
+        self.rows += rows as u64;
         Ok(())
     }
 
-    /// Ends the file and waits until it will survive a power cut; gives the number of its rows.
+    /// Ends the file and waits until it will survive a power cut; returns the number of its rows.
     pub(crate) fn finish(self) -> Result<u64, StoreError> {
         let file = self.writer.into_inner().map_err(|error| cannot_write(&self.path, error))?;
         file.sync_all().map_err(|error| StoreError::io(&self.path, "write it to disk", error))?;
@@ -90,36 +112,23 @@ impl ParquetFile {
     }
 }
 
-/// A pool of its own: those of the common one may all be waiting for what is packed here.
-static PACKERS: LazyLock<Result<ThreadPool, ThreadPoolBuildError>> =
+/// A pool of its own: all threads of the common one may be waiting for what is written here.
+static THREADS: LazyLock<Result<ThreadPool, ThreadPoolBuildError>> =
     LazyLock::new(|| ThreadPoolBuilder::new().thread_name(|number| format!("packer {number}")).build());
 
-/// A row group that is being packed.
-struct Packing<'a> {
-    schema: &'a SchemaRef,
-    group: &'a Group,
-    order: &'a Order,
-}
-
-impl Packing<'_> {
-    fn column(&self, cells: &Cells, bench: &mut Bench<'_>) -> std::io::Result<Chunk> {
-        let field = &self.schema.fields()[cells.index];
-        let runs = self.order.runs();
-        let kind = match (field.name().as_str(), field.data_type()) {
-            (COMPONENT, _) => return chunk::components(self.order.names(), runs, &mut bench.press),
-            (TIME, _) => Kind::Times { may_lack: false },
-            (UPTIME, _) => Kind::Times { may_lack: true },
-            (_, DataType::Float64) => Kind::Numbers,
-            _ => Kind::Counts,
-        };
-        let column = self.group.column(&mut bench.reader, cells, self.order)?;
-        let chunk = chunk::column(&column, runs, kind, &mut bench.press);
-        bench.reader.done(column);
-        chunk
+fn encoded(
+    rows: &SortedRows<'_>,
+    field: &arrow_schema::Field,
+    position: usize,
+    mut writer: ArrowColumnWriter,
+) -> Result<ArrowColumnChunk, ParquetError> {
+    for leaf in compute_leaves(field, &rows.column(position)?)? {
+        writer.write(&leaf)?;
     }
+    writer.close()
 }
 
-/// What the writer said; the system's word is inside of its own.
+/// The system's error is inside of the writer's own.
 fn cannot_write(path: &Path, error: ParquetError) -> StoreError {
     match error {
         ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
@@ -130,12 +139,38 @@ fn cannot_write(path: &Path, error: ParquetError) -> StoreError {
     }
 }
 
-/// What the file says of itself. How its columns are packed is up to [`chunk`].
-fn properties(schema: &SchemaRef) -> WriterProperties {
+fn properties(content: Content<'_>) -> Result<WriterProperties, ParquetError> {
+    let Content { table, origin, level, components } = content;
     let mut metadata: Vec<KeyValue> =
-        schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+        origin.metadata(table.name).into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
     metadata.sort_by(|a, b| a.key.cmp(&b.key));
-    let sorted = |column_idx| SortingColumn { column_idx, descending: false, nulls_first: false };
-    let sorted = schema.index_of(COMPONENT).ok().map(|index| vec![sorted(index as i32)]);
-    WriterProperties::builder().set_key_value_metadata(Some(metadata)).set_sorting_columns(sorted).build()
+    let by_component = SortingColumn { column_idx: 2, descending: false, nulls_first: false };
+    let packed = match table.values {
+        Values::Counts => Encoding::DELTA_BINARY_PACKED,
+        Values::Numbers => Encoding::BYTE_STREAM_SPLIT,
+    };
+    let mut builder = WriterProperties::builder()
+        .set_key_value_metadata(Some(metadata))
+        .set_sorting_columns(Some(vec![by_component]))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(level)?))
+        .set_dictionary_enabled(false)
+        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
+        .set_encoding(packed)
+        .set_data_page_row_count_limit(ROWS_PER_PAGE)
+        .set_write_batch_size(ROWS_PER_PAGE)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true)
+        .set_column_encoding(COMPONENT.into(), Encoding::PLAIN);
+    for name in [TIME, UPTIME] {
+        builder = builder.set_column_encoding(name.into(), Encoding::DELTA_BINARY_PACKED);
+    }
+    for name in [TIME, COMPONENT] {
+        builder = builder.set_column_statistics_enabled(name.into(), EnabledStatistics::Chunk);
+    }
+    let shares_times = components >= COMPONENTS_THAT_SHARE_TIMES;
+    let gauges = table.columns.iter().filter(|column| column.form == Form::Gauge).map(|column| column.name);
+    for name in [TIME, UPTIME].into_iter().filter(|_| shares_times).chain([COMPONENT]).chain(gauges) {
+        builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), true);
+    }
+    Ok(builder.build())
 }

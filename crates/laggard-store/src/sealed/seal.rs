@@ -1,53 +1,42 @@
 //! Sealing: a tail becomes Parquet, and only then goes away.
 //! In: the whole messages of a tail. Out: one Parquet file. Always: no reader ever sees half of it; memory is
-//! bounded by the compressed messages of one row group and one of its columns.
+//! bounded by the rows of one row group.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use arrow_array::DictionaryArray;
-use arrow_array::types::Int32Type;
 use arrow_schema::SchemaRef;
+use laggard_core::model::schema::Schema;
+use laggard_core::samples::RawTable;
 
 use crate::error::StoreError;
-use crate::format::columns::COMPONENT;
+use crate::format::columns::{COMPONENT, TIME, UPTIME};
 use crate::format::file_name::{FileName, State};
-use crate::format::origin::Origin;
-use crate::live_tail::frame::{End, Frame, Frames};
-use crate::sealed::bench::Bench;
-use crate::sealed::bits::{ColumnReader, Source};
-use crate::sealed::group::{Cutter, component_column};
-use crate::sealed::page::PagePress;
-use crate::sealed::parquet_file::ParquetFile;
+use crate::format::origin::{self, Origin};
+use crate::live_tail::frame::{End, Frames};
+use crate::location::publish;
+use crate::reading::piece::Pieces;
+use crate::sealed::parquet_file::{Content, ParquetFile, ROWS_PER_GROUP};
 
-/// Behind the name of a tail that could not be understood as a whole: kept for a person to look at.
+/// Suffix of a tail that could not be decoded completely; it is kept for inspection.
 const DAMAGED: &str = ".damaged";
 
-/// How a recorder packs: it should take little of the host's time and memory. Larger row groups, and level 19 of
-/// zstd, would each pack one percent better; that level takes as long as all of the rest.
-const RECORDED: Aim = Aim { rows: 320 * 1024, level: 6 };
+/// Names that are kept for the next row group; where components come and go, they would add up.
+const NAMES_KEPT: usize = 4096;
+/// Level of zstd for what a recorder seals.
+const RECORDED_LEVEL: i32 = 3;
 
-/// What row groups are packed like.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Aim {
-    /// How many rows one should have.
-    pub(crate) rows: usize,
-    /// Its level of zstd.
-    pub(crate) level: i32,
-}
-
-/// What sealing a tail came to.
+/// The result of sealing a tail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The Parquet file; none if the tail held no row.
     pub path: Option<PathBuf>,
-    /// How many rows it holds.
     pub rows: u64,
-    /// How many bytes at the tail's end were no whole message.
+    /// Bytes at the tail's end that were not a whole message.
     pub lost_bytes: u64,
-    /// What could not be understood, if that was more than an interrupted message at the end. The tail is
-    /// then kept next to the Parquet file, as `.damaged`.
+    /// Describes damage other than an interrupted message at the end. The tail is then kept next to the Parquet
+    /// file, as `.damaged`.
     pub damage: Option<String>,
 }
 
@@ -56,7 +45,7 @@ pub(crate) fn seal(folder: &Path, name: &FileName) -> Result<Sealed, StoreError>
     let tail = folder.join(name.to_string());
     let sealed = name.with_state(State::Sealed);
     let temporary = Temporary(folder.join(sealed.temporary()));
-    let mut packed = pack_behind(None, &tail, &temporary.0, RECORDED)?;
+    let mut packed = pack_behind(None, &tail, &temporary.0, RECORDED_LEVEL)?;
     if packed.path.is_some() {
         let path = folder.join(sealed.to_string());
         publish(&temporary.0, &path)?;
@@ -75,14 +64,6 @@ impl Drop for Temporary {
     }
 }
 
-/// Gives a complete file its final name, for good.
-pub(crate) fn publish(temporary: &Path, path: &Path) -> Result<(), StoreError> {
-    std::fs::rename(temporary, path).map_err(|error| StoreError::io(temporary, "rename it", error))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| StoreError::io(folder, "write it to disk", error))
-}
-
 fn discard(tail: &Path, is_damaged: bool) -> Result<(), StoreError> {
     if !is_damaged {
         return std::fs::remove_file(tail).map_err(|error| StoreError::io(tail, "remove it", error));
@@ -97,20 +78,12 @@ pub(crate) fn pack_behind(
     output: Option<ParquetFile>,
     tail: &Path,
     parquet: &Path,
-    aim: Aim,
+    level: i32,
 ) -> Result<Sealed, StoreError> {
     let file = File::open(tail).map_err(|error| StoreError::io(tail, "open it", error))?;
-    let bytes = file.metadata().map_err(|error| StoreError::io(tail, "look at it", error))?.len();
-    let mut packing = Packing {
-        tail,
-        bench: Bench { reader: ColumnReader::new(Some(&file)), press: PagePress::new(aim.level) },
-        parquet,
-        frames: Frames::new(BufReader::with_capacity(64 * 1024, &file)),
-        cutter: Cutter::new(aim.rows),
-        output,
-    };
-    let rows = packing.run()?;
-    let frames = packing.frames;
+    let bytes = file.metadata().map_err(|error| StoreError::io(tail, "read its size", error))?.len();
+    let mut frames = Frames::new(BufReader::with_capacity(64 * 1024, &file));
+    let rows = copy(&mut frames, tail, output, parquet, level)?;
     Ok(Sealed {
         path: (rows > 0).then(|| parquet.into()),
         rows,
@@ -123,63 +96,60 @@ fn damage<R: Read>(frames: &Frames<R>) -> Option<String> {
     match (frames.end(), frames.skipped()) {
         (Some(End::Damaged(what)), _) => Some(format!("after {} bytes: {what}", frames.whole_bytes())),
         (_, 0) => None,
-        (_, skipped) => Some(format!("{skipped} messages made no sense")),
+        (_, skipped) => Some(format!("{skipped} messages could not be decoded")),
     }
 }
 
-struct Packing<'a, R> {
-    tail: &'a Path,
-    bench: Bench<'a>,
-    parquet: &'a Path,
-    frames: Frames<R>,
-    cutter: Cutter,
-    output: Option<ParquetFile>,
-}
-
-impl<R: Read> Packing<'_, R> {
-    fn run(&mut self) -> Result<u64, StoreError> {
-        let tail = self.tail;
-        let unreadable = |error| StoreError::io(tail, "read it", error);
-        let Some(schema) = self.frames.read_schema().map_err(unreadable)? else { return Ok(0) };
-        Origin::read(schema.metadata(), tail)?;
-        let component = schema
-            .index_of(COMPONENT)
-            .map_err(|_| StoreError::broken(tail, format!("expected a column {COMPONENT}, found none")))?;
-        while let Some(frame) = self.frames.next().map_err(unreadable)? {
-            match checked_keys(&frame, component) {
-                Some(keys) => self.add(&frame, &keys, &schema)?,
-                None => self.frames.skip(),
+/// Copies the rows of all frames; returns the number of rows of the whole file.
+fn copy<R: Read>(
+    frames: &mut Frames<R>,
+    tail: &Path,
+    mut output: Option<ParquetFile>,
+    parquet: &Path,
+    level: i32,
+) -> Result<u64, StoreError> {
+    let unreadable = |error| StoreError::io(tail, "read it", error);
+    let Some(schema) = frames.read_schema().map_err(unreadable)? else { return Ok(0) };
+    let origin = Origin::read(schema.metadata(), tail)?;
+    let table = table_of(&schema, tail)?;
+    let every: Vec<usize> = (0..schema.fields().len()).collect();
+    let (mut pieces, mut rows) = (Pieces::new(table), RawTable::new(table));
+    let mut write = |rows: &RawTable| {
+        if output.is_none() {
+            let content = Content { table, origin: &origin, level, components: rows.names().len() };
+            output = Some(ParquetFile::create(parquet, content)?);
+        }
+        output.as_mut().map_or(Ok(()), |output| output.add(rows))
+    };
+    while let Some(frame) = frames.next().map_err(unreadable)? {
+        // All columns are decoded or none: half a frame must not be sealed.
+        match frame.decode(&every).and_then(|batch| pieces.piece(&batch)) {
+            Ok(piece) => piece.append_to(&mut rows),
+            Err(_) => frames.skip(),
+        }
+        if rows.len() >= ROWS_PER_GROUP {
+            write(&rows)?;
+            rows.clear();
+            if rows.names().len() > NAMES_KEPT {
+                rows = RawTable::new(table);
             }
         }
-        self.finish()
     }
-
-    fn add(
-        &mut self,
-        frame: &Frame,
-        keys: &DictionaryArray<Int32Type>,
-        schema: &SchemaRef,
-    ) -> Result<(), StoreError> {
-        let output = match &mut self.output {
-            Some(output) => output,
-            none => none.insert(ParquetFile::create(self.parquet, schema.clone())?),
-        };
-        let source = Source::Tail(frame.place().clone());
-        self.cutter.add(&source, keys).into_iter().try_for_each(|group| output.add(&group, &mut self.bench))
+    if !rows.is_empty() {
+        write(&rows)?;
     }
-
-    fn finish(&mut self) -> Result<u64, StoreError> {
-        let Some(mut output) = self.output.take() else { return Ok(0) };
-        let last = self.cutter.finish();
-        if last.rows() > 0 {
-            output.add(&last, &mut self.bench)?;
-        }
-        output.finish()
-    }
+    output.map_or(Ok(0), ParquetFile::finish)
 }
 
-/// The component column of a frame of which every column can be decoded: half a frame must not be sealed.
-fn checked_keys(frame: &Frame, component: usize) -> Option<DictionaryArray<Int32Type>> {
-    let every: Vec<usize> = (0..frame.width()).collect();
-    component_column(&frame.decode(&every).ok()?, component)
+/// The table of a tail, if all of its columns are known: unknown ones would be lost.
+fn table_of(schema: &SchemaRef, tail: &Path) -> Result<&'static Schema, StoreError> {
+    let name = origin::table(schema.metadata()).unwrap_or_default();
+    let unknown = |what: String| StoreError::broken(tail, format!("holds {what}, which is unknown"));
+    let table = Schema::named(name).ok_or_else(|| unknown(format!("the table {name}")))?;
+    let is_known =
+        |column: &str| [TIME, UPTIME, COMPONENT].contains(&column) || table.position(column).is_some();
+    match schema.fields().iter().find(|field| !is_known(field.name())) {
+        Some(field) => Err(unknown(format!("the column {}", field.name()))),
+        None => Ok(table),
+    }
 }

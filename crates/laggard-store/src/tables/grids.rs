@@ -1,11 +1,11 @@
-//! The instants at which a dataset can be looked at, in portions that fit into memory.
+//! The instants of a dataset's samples, in portions that fit into memory.
 
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::grid::Grid;
 
-use crate::tables::tabulate::Stretch;
+use crate::tables::timed_segment::Stretch;
 
-/// The instants of a stretch, within a time, at which there is a sample to compare with one a step before.
+/// The instants of a period that have a sample one step before them, from `from` to `to`.
 pub fn within(stretch: Stretch, from: Timestamp, to: Timestamp, step: Span) -> Option<Grid> {
     let first = at_or_after(stretch.first, step) + step;
     let (start, end) = (at_or_after(first.max(from), step), stretch.last.min(to).floor(step));
@@ -17,7 +17,7 @@ fn at_or_after(time: Timestamp, step: Span) -> Timestamp {
     if floor == time { time } else { floor + step }
 }
 
-/// Stretches in order; those not more than `step` apart are one.
+/// Periods in order; those at most `step` apart are joined.
 pub fn joined(stretches: impl Iterator<Item = Stretch>, step: Span) -> Vec<Stretch> {
     let mut covered: Vec<Stretch> = stretches.collect();
     covered.sort_by_key(|stretch| stretch.first);
@@ -31,7 +31,7 @@ pub fn joined(stretches: impl Iterator<Item = Stretch>, step: Span) -> Vec<Stret
     joined
 }
 
-/// A grid in parts of so many instants.
+/// A grid in parts of at most `at_once` instants.
 pub fn parts(grid: Grid, at_once: usize) -> Vec<Grid> {
     let starts = (0..grid.len).step_by(at_once.max(1));
     let part =
@@ -39,7 +39,7 @@ pub fn parts(grid: Grid, at_once: usize) -> Vec<Grid> {
     starts.map(part).collect()
 }
 
-/// How many instants to work on at once, so that so many values are not exceeded by much.
+/// The number of instants for which `components` have about `values` values.
 pub fn at_once(values: usize, components: usize) -> usize {
     const FEWEST: usize = 64;
     const MOST: usize = 4096;

@@ -4,3 +4,4 @@
 pub mod grids;
 mod query;
 pub mod tabulate;
+mod timed_segment;

@@ -1,4 +1,4 @@
-//! What the segments of one host say of some metrics.
+//! Metrics of one host, from its segments.
 //! In: segments and a [`Query`]. Out: a [`Table`] for each metric. Always: each segment is read once, and only the
 //! columns that some metric needs.
 
@@ -19,9 +19,9 @@ use laggard_core::tables::rates::{RateCollector, RateRows};
 use crate::error::Problem;
 use crate::reading::piece::Piece;
 use crate::reading::selection::{Predicate, Selection, Wanted};
-use crate::tables::tabulate::Timed;
+use crate::tables::timed_segment::TimedSegment;
 
-/// What is asked of the segments of a host.
+/// Metrics on a grid, of the wanted components.
 #[derive(Clone, Copy)]
 pub(crate) struct Query<'a> {
     pub(crate) metrics: &'a [&'static Metric],
@@ -29,15 +29,15 @@ pub(crate) struct Query<'a> {
     pub(crate) wanted: Predicate<'a>,
 }
 
-/// What they say.
-pub(crate) struct Told {
-    /// One for each metric, in their order.
+/// The metrics of one host.
+pub(crate) struct HostTables {
+    /// In the order of the metrics.
     pub(crate) tables: Vec<Table>,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl Query<'_> {
-    pub(crate) fn ask(&self, segments: &[Timed]) -> Told {
+    pub(crate) fn ask(&self, segments: &[TimedSegment]) -> HostTables {
         let mut tables: Vec<Table> = self.metrics.iter().map(|m| Table::new(m, self.grid)).collect();
         let mut problems = Vec::new();
         for schema in self.schemas() {
@@ -52,7 +52,7 @@ impl Query<'_> {
                 tables[place] = completed(counted, rated);
             }
         }
-        Told { tables, problems }
+        HostTables { tables, problems }
     }
 
     /// The tables of the metrics, each once.
@@ -68,7 +68,7 @@ impl Query<'_> {
         &self,
         metrics: &[&'static Metric],
         schema: &'static Schema,
-        segments: &[&Timed],
+        segments: &[&TimedSegment],
         problems: &mut Vec<Problem>,
     ) -> Vec<Table> {
         let wraps = segments.iter().any(|timed| timed.wraps_at_32_bits);
@@ -99,7 +99,7 @@ impl Query<'_> {
         &self,
         metrics: &[&'static Metric],
         schema: &'static Schema,
-        segments: &[&Timed],
+        segments: &[&TimedSegment],
         problems: &mut Vec<Problem>,
     ) -> Vec<Table> {
         let mut collectors: Vec<Rates> = metrics.iter().map(|m| Rates::new(m, schema, self.grid)).collect();
@@ -117,18 +117,18 @@ impl Query<'_> {
 
     fn scan(
         &self,
-        timed: &Timed,
+        timed: &TimedSegment,
         columns: &[usize],
         (from, to): (Timestamp, Timestamp),
         problems: &mut Vec<Problem>,
         feed: &mut dyn FnMut(&Piece),
     ) {
-        let Timed { segment, first, last, is_all_wanted, .. } = timed;
+        let TimedSegment { segment, first, last, is_all_wanted, .. } = timed;
         if *first > to || *last < from {
             return;
         }
         let tables = vec![Wanted { table: segment.table, columns: Some(columns.to_vec()) }];
-        // To pass rows over, the components have to be read beforehand.
+        // Skipping rows requires reading the components first.
         let components = (!is_all_wanted).then_some(self.wanted);
         let selection =
             Selection { tables, components, from: Some(from), to: Some(to), ..Selection::default() };
@@ -145,7 +145,7 @@ impl Query<'_> {
     }
 }
 
-/// One metric that was recorded as it is, and where it is found.
+/// One metric that was recorded as a rate, and the columns that hold it.
 struct Rates {
     collector: RateCollector,
     values: Option<usize>,
@@ -163,7 +163,7 @@ impl Rates {
         self.values.into_iter().chain(self.operations)
     }
 
-    fn feed(&mut self, piece: &Piece, timed: &Timed) {
+    fn feed(&mut self, piece: &Piece, timed: &TimedSegment) {
         let Some(values) = self.values.and_then(|column| piece.numbers(column)) else { return };
         let operations = self.operations.and_then(|column| piece.numbers(column));
         let (names, component, time) = (piece.names(), piece.component(), piece.time());

@@ -1,9 +1,9 @@
-//! Sealed files hold some columns in another form; what is read is what was recorded.
+//! Sealed files hold the counters as they were recorded, and files of another format are refused.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::samples::{all_rows, assert_exact, origin, rows_of, schema, tick, ticks, time, value};
+use crate::samples::{all_rows, origin, rows_of, schema, tick, time, value};
 use laggard_core::model::time::{Span, Uptime};
 use laggard_core::samples::{ABSENT, RawTable};
 use laggard_store::{Dataset, Piece, Recorder, Selection, Wanted};
@@ -17,17 +17,43 @@ fn sealed(folder: &Path, tables: &[RawTable]) {
     recorder.close().into_iter().for_each(|outcome| drop(outcome.unwrap()));
 }
 
-#[test]
-fn a_file_of_the_first_format_is_read() {
-    let rows = all_rows(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-1"));
-    assert_eq!(rows.len(), 3);
-    assert_exact(&rows);
-    assert_eq!(ticks(&rows), [0, 1, 2, 3, 4]);
+/// Replaces the format in the metadata of a file by another one of the same length.
+fn set_format(file: &Path, format: u8) {
+    const KEY: &[u8] = b"laggard.format";
+    let mut bytes = std::fs::read(file).unwrap();
+    let keys: Vec<usize> =
+        (0..bytes.len() - KEY.len()).filter(|&start| bytes[start..].starts_with(KEY)).collect();
+    assert!(!keys.is_empty());
+    for start in keys {
+        let value = bytes[start + KEY.len()..].iter().position(|&byte| byte == b'3').unwrap();
+        bytes[start + KEY.len() + value] = format;
+    }
+    std::fs::write(file, bytes).unwrap();
 }
 
-/// Where these columns are not given as they are, others are needed; they do not come along.
 #[test]
-fn a_column_is_read_without_those_that_it_is_made_of() {
+fn a_file_of_another_format_is_refused_by_name_and_the_others_are_read() {
+    let folder = tempdir().unwrap();
+    let at = time("2026-11-15T12:00:00Z");
+    sealed(folder.path(), &[tick("disk", at, 1), tick("net", at, 1)]);
+    let name = "oss1-20261115T120000Z.disk.parquet";
+    set_format(&folder.path().join(name), b'2');
+    let mut rows = 0;
+    let problems = Dataset::in_folder(folder.path())
+        .scan(&Selection::default(), &mut |_, piece| {
+            rows += piece.len();
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!((rows, problems.len()), (3, 1));
+    assert_eq!(problems[0].name, name);
+    let error = problems[0].to_string();
+    assert!(error.contains(&format!("{name}: is in format 2,")), "{error}");
+    assert!(error.contains("reads only format 3"), "{error}");
+}
+
+#[test]
+fn a_column_is_read_without_the_others() {
     let (folder, disk) = (tempdir().unwrap(), schema("disk"));
     sealed(folder.path(), &[tick("disk", time("2026-11-15T12:00:00Z"), 7)]);
     for name in ["weighted_ms", "sectors_read", "sectors_written"] {
@@ -51,8 +77,8 @@ fn a_second() -> impl Strategy<Value = (Option<[u64; 4]>, u64, bool)> {
     (ns, 0..5000_u64, any::<bool>())
 }
 
-/// A device as Linux tells of it: times in 32 bits, rounded after they are added up.
-fn told(seconds: &[(Option<[u64; 4]>, u64, bool)], start: [u64; 4]) -> Vec<RawTable> {
+/// The counters of a device as Linux reports them: times in 32 bits, rounded after they are added up.
+fn recorded(seconds: &[(Option<[u64; 4]>, u64, bool)], start: [u64; 4]) -> Vec<RawTable> {
     let (mut total_ns, mut sectors) = (start, 0);
     let noon = time("2026-11-15T12:00:00Z");
     let row = |(second, (ns, more, has_flushes)): (i64, &(Option<[u64; 4]>, u64, bool))| {
@@ -84,7 +110,7 @@ proptest! {
         seconds in vec(a_second(), 1..200),
         start in any::<[u64; 4]>().prop_map(|start| start.map(|ns| ns >> 8)),
     ) {
-        let (folder, tables) = (tempdir().unwrap(), told(&seconds, start));
+        let (folder, tables) = (tempdir().unwrap(), recorded(&seconds, start));
         sealed(folder.path(), &tables);
         prop_assert_eq!(all_rows(folder.path()), rows_of("oss1", &tables));
     }

@@ -49,7 +49,7 @@ fn start_child(folder: &Path, first: u64) -> Child {
         .unwrap()
 }
 
-/// Lets a child record until it has flushed `ticks` and a moment longer; gives the last tick it said it flushed.
+/// Lets a child record until it has flushed `ticks` and a moment longer; returns the last tick that it reported as flushed.
 fn record_and_kill(folder: &Path, first: u64, ticks: u64, moment: Duration) -> u64 {
     let mut child = start_child(folder, first);
     let output = BufReader::new(child.stdout.take().unwrap());

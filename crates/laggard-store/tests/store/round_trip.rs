@@ -94,7 +94,7 @@ fn ten_ticks() -> (tempfile::TempDir, Vec<RawTable>) {
     (folder, ticks)
 }
 
-/// What a selection gives of ten ticks, while they are live and when they are sealed.
+/// The selected rows of ten ticks, which are the same live and sealed.
 fn selected(selection: &Selection<'_>) -> Rows {
     let (folder, ticks) = ten_ticks();
     let sealed = selected_rows(&Dataset::in_folder(folder.path()), selection);

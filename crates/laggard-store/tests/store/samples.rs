@@ -1,4 +1,4 @@
-//! Recordings for the tests: rows whose values tell where they belong.
+//! Recordings for the tests: rows whose values show where they belong.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -115,7 +115,7 @@ print(time.perf_counter() - wall, time.process_time() - cpu)
 fn peer(folder: &Path) -> anyhow::Result<Taken> {
     let metric = Metric::named("await").context("await is a metric")?;
     let plan = Plan::new(metric, false);
-    let columns = [&["time", "booted", "component"], plan.columns()].concat().join(",");
+    let columns = [&["time", "uptime", "component"], plan.columns()].concat().join(",");
     let output = Command::new(tools::python()?).args(["-c", SCRIPT]).arg(folder).arg(columns).output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     anyhow::ensure!(output.status.success(), "pyarrow: {}", said.trim());
