@@ -1,9 +1,11 @@
 //! The model of a storage system, and the pure pipeline that works on it.
 //!
-//! In flow order: [`model`] (what there is: components, metrics, time), [`samples`] (what was recorded),
-//! [`tables`] (metrics on a common time grid), [`scores`] (how far each component is from its peers in each window, as one
-//! of the [`methods`] computes it in an [`examination`] of all groups), [`suspects`] (who has been so for how long), [`diagnosis`] (why), [`report`] (what is told).
-//! No clock, no files: whatever needs one of these gets it as an argument from another crate.
+//! In flow order: [`model`] (components, metrics, time), [`samples`] (raw counters), [`tables`] (metrics on a common
+//! time grid), [`scores`] (the distance of each component from its peers in each window, as one of the [`methods`]
+//! computes it), [`evaluation`] (all peer groups of a recording), [`suspects`] (which components are to blame, and for how
+//! long), [`diagnosis`] (why), [`report`] (text, JSON and HTML). [`pipeline`] names the stages in one function and reads
+//! through the trait [`recording::Recording`]; [`training`] learns thresholds.
+//! No clock, no files: code that needs one of these gets it as an argument from another crate.
 
 pub mod model;
 pub mod samples;
@@ -12,9 +14,14 @@ pub mod tables;
 
 pub mod methods;
 
-pub mod examination;
+pub mod evaluation;
 
 pub mod suspects;
 
 pub mod diagnosis;
+pub mod training;
+
 pub mod report;
+
+pub mod pipeline;
+pub mod recording;

@@ -6,3 +6,4 @@
 pub mod simulate;
 
 pub mod scoring;
+pub mod studies;

@@ -38,4 +38,4 @@ pub use recording::writer_thread::{Batch, WriterThread, Written};
 pub use recording::{recorder, recover as recovery};
 pub use sealed::seal;
 pub use sealed::seal::Sealed;
-pub use tables::{grids, tabulate};
+pub use tables::{dataset_recording, tabulate};

@@ -1,28 +1,29 @@
-//! How a command ends: its exit status, and the line that says why.
+//! The end of a command: its exit status, and its error message.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// What a command gives back.
+use laggard_core::pipeline::PipelineError;
+use laggard_core::tables::recorded_times::NoSamples;
+use laggard_store::dataset_recording::OpenError;
+
 pub type Outcome = Result<Done, anyhow::Error>;
 
-/// A command that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// All of it.
     Well,
-    /// All of it, and there are suspects, which the caller wants to see in the exit status.
+    /// There are suspects, and the exit status shall show it.
     WithSuspects,
-    /// As far as it went; the rest was told where it happened.
+    /// Some input could not be read; messages were printed.
     WithErrors,
 }
 
-/// Something that the machine lacks: exit status 3.
+/// Something is missing on this machine: exit status 3.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Lacking(pub String);
 
-/// Data from which nothing can be said: exit status 4.
+/// Data that allow no conclusion: exit status 4.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct TooPoor(pub String);
@@ -32,7 +33,7 @@ const INPUT_ERROR: u8 = 2;
 const LACKING: u8 = 3;
 const TOO_POOR: u8 = 4;
 
-/// Says why a command failed, and with what status to exit. A reader that went away is no failure.
+/// Prints why a command failed. A closed pipe is not a failure.
 pub fn exit_status(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(Done::Well) => ExitCode::SUCCESS,
@@ -41,7 +42,7 @@ pub fn exit_status(outcome: Outcome) -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
-            // If standard error is gone too, there is nobody left to tell.
+            // If standard error is closed too, nothing can be printed.
             let _ = writeln!(anstream::stderr(), "{style}laggard:{style:#} {error:#}");
             ExitCode::from(status_of(&error))
         }
@@ -49,11 +50,21 @@ pub fn exit_status(outcome: Outcome) -> ExitCode {
 }
 
 fn status_of(error: &anyhow::Error) -> u8 {
-    match () {
-        () if error.is::<Lacking>() => LACKING,
-        () if error.is::<TooPoor>() => TOO_POOR,
-        () => INPUT_ERROR,
+    if error.is::<Lacking>() {
+        LACKING
+    } else if is_too_poor(error) {
+        TOO_POOR
+    } else {
+        INPUT_ERROR
     }
+}
+
+/// Whether the data allow no conclusion.
+pub fn is_too_poor(error: &anyhow::Error) -> bool {
+    error.is::<TooPoor>()
+        || error.is::<NoSamples>()
+        || matches!(error.downcast_ref(), Some(PipelineError::TooPoor(_)))
+        || matches!(error.downcast_ref(), Some(OpenError::Empty))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
@@ -61,19 +72,19 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
 }
 
-/// The columnar libraries panic on some damaged files. Their callers catch that and tell it as an error of the
-/// file; without this the panic would be told as well, as if laggard had failed.
+/// The columnar libraries panic on some damaged files. Their callers catch that and report an error of the file; without
+/// this, the panic would be printed too, as if laggard had failed.
 pub fn hush_foreign_panics() {
-    let tell_panic = std::panic::take_hook();
+    let print_panic = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let file = panic.location().map_or("", |place| place.file());
         if !["/arrow-", "/parquet-"].iter().any(|library| file.contains(library)) {
-            tell_panic(panic);
+            print_panic(panic);
         }
     }));
 }
 
-/// A line for people, on standard error.
+/// Prints a line to standard error.
 pub fn tell(line: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{line}");
 }

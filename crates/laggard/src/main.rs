@@ -1,21 +1,17 @@
 //! laggard: which component holds this storage system back, why, and how do you know?
 //!
 //! One file per command under `commands`; this one owns the command line and the exit status.
+
 mod arguments;
 mod atomic_file;
-mod choosing;
 mod commands;
-mod diagnosing;
-mod evaluating;
-mod examining;
 mod failure;
-mod limits;
+mod method_options;
 mod output;
 mod progress;
 mod scores;
 mod stop_signal;
 mod timeframe;
-mod training;
 
 use std::process::ExitCode;
 

@@ -1,22 +1,29 @@
-//! The scores file: every verdict, for other programs.
+//! The scores file: every verdict, for other programs; and the observer that writes it.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::bail;
 use arrow_array::{
     ArrayRef, BooleanArray, Float32Array, Float64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
-use laggard_core::examination::Examined;
+use laggard_core::evaluation::GroupScores;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::time::Timestamp;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
+use indicatif::ProgressBar;
+use laggard_core::pipeline::{Observer, Stage};
+use laggard_core::report::Timings;
+
 use crate::atomic_file::AtomicFile;
+use crate::progress;
 
 /// Writes verdicts, as Parquet or CSV by the file's name.
 pub struct Scores {
@@ -50,11 +57,11 @@ impl Scores {
     }
 
     /// Writes what a method said.
-    pub fn write(&mut self, inventory: &Inventory, examined: &[Examined]) -> anyhow::Result<()> {
-        for examined in examined {
+    pub fn write(&mut self, inventory: &Inventory, verdicts: &[GroupScores]) -> anyhow::Result<()> {
+        for of_group in verdicts {
             match &mut self.form {
-                Form::Csv(csv) => write_csv(csv, inventory, examined)?,
-                Form::Parquet(writer) => write_parquet(writer, inventory, examined)?,
+                Form::Csv(csv) => write_csv(csv, inventory, of_group)?,
+                Form::Parquet(writer) => write_parquet(writer, inventory, of_group)?,
             }
         }
         Ok(())
@@ -90,9 +97,9 @@ struct Line<'a> {
     is_faulty: bool,
 }
 
-fn lines<'a>(inventory: &'a Inventory, examined: &'a Examined) -> impl Iterator<Item = Line<'a>> {
-    let group = &inventory.groups[examined.group];
-    examined.judgements.iter().flat_map(move |judgement| {
+fn lines<'a>(inventory: &'a Inventory, verdicts: &'a GroupScores) -> impl Iterator<Item = Line<'a>> {
+    let group = &inventory.groups[verdicts.group];
+    verdicts.metrics.iter().flat_map(move |judgement| {
         judgement.windows.iter().flat_map(move |judged| {
             group.members.iter().zip(&judged.scores).map(move |(&member, verdict)| Line {
                 start: judged.window.start.micros(),
@@ -109,8 +116,8 @@ fn lines<'a>(inventory: &'a Inventory, examined: &'a Examined) -> impl Iterator<
     })
 }
 
-fn write_csv(csv: &mut impl Write, inventory: &Inventory, examined: &Examined) -> anyhow::Result<()> {
-    for line in lines(inventory, examined) {
+fn write_csv(csv: &mut impl Write, inventory: &Inventory, verdicts: &GroupScores) -> anyhow::Result<()> {
+    for line in lines(inventory, verdicts) {
         let start = Timestamp::from_micros(line.start);
         writeln!(
             csv,
@@ -140,10 +147,10 @@ fn quoted(text: &str) -> std::borrow::Cow<'_, str> {
 fn write_parquet(
     writer: &mut ArrowWriter<File>,
     inventory: &Inventory,
-    examined: &Examined,
+    verdicts: &GroupScores,
 ) -> anyhow::Result<()> {
     const ROWS_AT_ONCE: usize = 1 << 20;
-    let mut rows = lines(inventory, examined).peekable();
+    let mut rows = lines(inventory, verdicts).peekable();
     while rows.peek().is_some() {
         writer.write(&batch(rows.by_ref().take(ROWS_AT_ONCE).collect())?)?;
     }
@@ -167,4 +174,57 @@ fn batch(lines: Vec<Line>) -> anyhow::Result<RecordBatch> {
         ("anomalous", Arc::new(BooleanArray::from_iter(lines.iter().map(|l| Some(l.is_anomalous))))),
         ("faulty", Arc::new(BooleanArray::from_iter(lines.iter().map(|l| Some(l.is_faulty))))),
     ])?)
+}
+
+/// Follows a diagnosis: writes scores, shows progress, and measures the time of each stage.
+pub struct ScoreWriter {
+    scores: Option<Scores>,
+    failure: Option<anyhow::Error>,
+    bar: ProgressBar,
+    begun: Instant,
+    /// The current stage, and when it began.
+    stage: (Stage, Instant),
+    timings: Timings,
+}
+
+impl ScoreWriter {
+    pub fn new(scores: Option<Scores>) -> ScoreWriter {
+        let (now, bar) = (Instant::now(), progress::over_shares());
+        let timings = Timings::default();
+        ScoreWriter { scores, failure: None, bar, begun: now, stage: (Stage::Read, now), timings }
+    }
+
+    /// Completes the scores file.
+    pub fn finish(mut self) -> anyhow::Result<Timings> {
+        self.bar.finish_and_clear();
+        self.timings.total_seconds = self.begun.elapsed().as_secs_f64();
+        match (self.failure, self.scores) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(scores)) => scores.finish().map(|()| self.timings),
+            (None, None) => Ok(self.timings),
+        }
+    }
+}
+
+impl Observer for ScoreWriter {
+    fn stage(&mut self, next: Stage) {
+        let (stage, since) = std::mem::replace(&mut self.stage, (next, Instant::now()));
+        let seconds = since.elapsed().as_secs_f64();
+        match stage {
+            Stage::Read => self.timings.read_seconds += seconds,
+            Stage::Evaluate => self.timings.detect_seconds += seconds,
+            Stage::Explain => self.timings.explain_seconds += seconds,
+            Stage::Done => {}
+        }
+    }
+
+    fn progress(&mut self, done: f64) {
+        self.bar.set_position((done * progress::SHARES as f64) as u64);
+    }
+
+    fn verdicts(&mut self, inventory: &Inventory, verdicts: &[GroupScores]) -> ControlFlow<()> {
+        let written = self.scores.as_mut().map_or(Ok(()), |scores| scores.write(inventory, verdicts));
+        self.failure = written.err();
+        if self.failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }

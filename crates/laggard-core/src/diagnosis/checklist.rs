@@ -1,31 +1,30 @@
-//! The test bench's checklist: the first question that is answered by yes (FAST '10, sections 10.2 and 12).
+//! The checklist of the test bench: the first question with the answer yes (FAST '10, sections 10.2 and 12).
 
-use super::cause::Cause;
+use super::causes::Cause;
 use super::facts::Facts;
-use super::weigh::{Weighed, weigh};
+use super::weigh::{WeighedCause, weigh};
 use crate::model::metric::MetricId;
 
-/// The cause by the checklist.
-pub fn check(facts: &Facts) -> Vec<Weighed> {
+pub(super) fn check(facts: &Facts) -> Vec<WeighedCause> {
     let diverges = |metric: MetricId| facts.evidence.iter().any(|evidence| evidence.metric == metric);
     let (received, sent, windows) =
         (diverges(MetricId::Rxbyt), diverges(MetricId::Txbyt), diverges(MetricId::Cwnd));
     let (cause, because) = if diverges(MetricId::RdSec) || diverges(MetricId::WrSec) {
-        (Cause::DiskHog, "its disk moves other amounts than its peers'")
+        (Cause::DiskHog, "its disk moves other amounts of data than its peers'")
     } else if diverges(MetricId::Await) {
-        (Cause::DiskBusy, "its disk's latency is unlike its peers'")
+        (Cause::DiskBusy, "its disk's latency differs from its peers'")
     } else if received && sent || (received || sent) && !windows {
-        (Cause::NetworkHog, "its interface moves other amounts than its peers'")
+        (Cause::NetworkHog, "its interface carries other amounts of data than its peers'")
     } else if windows {
-        (Cause::PacketLoss, "its windows are smaller than its peers'")
+        (Cause::PacketLoss, "its congestion windows are smaller than its peers'")
     } else {
-        (Cause::Unknown, "no question of the checklist was answered by yes")
+        (Cause::Unknown, "no question of the checklist has the answer yes")
     };
-    vec![Weighed { cause, confidence: confidence(cause, facts), because }]
+    vec![WeighedCause { cause, confidence: confidence(cause, facts), because }]
 }
 
-/// A checklist is never in doubt; how sure it may be is what all the evidence weighs. What nothing else speaks for is as
-/// sure as doubt itself.
+/// A checklist knows no doubt, so the confidence comes from the weight of all evidence; a cause that this does not support
+/// gets what the others leave.
 fn confidence(cause: Cause, facts: &Facts) -> f64 {
     let weighed = weigh(facts);
     let of_cause = weighed.iter().find(|other| other.cause == cause).map(|other| other.confidence);

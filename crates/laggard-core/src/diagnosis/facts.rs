@@ -1,33 +1,31 @@
-//! What all metrics say of a culprit during its incident.
+//! All evidence about a culprit during its incident.
 
 use std::collections::BTreeSet;
 
 use super::peers::Peers;
+use super::suspect::Evidence;
 use crate::model::cluster::{Component, Inventory};
+use crate::model::component::Kind;
 use crate::model::metric::{Harm, Metric, MetricId};
 use crate::model::time::Timestamp;
-use crate::report::Evidence;
 use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::{Episode, Tracker};
 use crate::tables::summary::Summary;
 
-/// All that is known, to look things up in.
+/// Everything that the causes are found from.
 #[derive(Clone, Copy)]
-pub struct Known<'a> {
-    /// Who there is.
+pub struct Context<'a> {
     pub inventory: &'a Inventory,
-    /// When they were unlike their peers.
     pub episodes: &'a [Episode],
-    /// In which metrics, and how much.
+    /// Anomalous windows of all metrics.
     pub tracker: &'a Tracker,
-    /// What the metrics were.
+    /// Means of all metrics over time.
     pub summary: &'a Summary,
-    /// What the metrics of peers were.
     pub peers: &'a Peers<'a>,
 }
 
-impl Known<'_> {
-    /// How many components of the kind of one are held by what holds it.
+impl Context<'_> {
+    /// The number of components of the same kind in the container `whole`.
     pub(super) fn held(&self, part: usize, whole: &str) -> usize {
         let part = &self.inventory.components[part];
         let holder = part.attributes.iter().find(|(_, value)| *value == whole);
@@ -38,85 +36,87 @@ impl Known<'_> {
     }
 }
 
-/// How strongly something shows: a multiple of the threshold; below 1 it does not. The highest of what was called faulty;
-/// of all else, which may be chance, the mean over the incident.
+/// The strength of each symptom, as a multiple of its threshold; below 1 there is none. The highest score of metrics
+/// that were called faulty; of all others, which may be chance, the mean over the incident.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Strengths {
-    /// Latency above the peers'.
     pub latency: f64,
-    /// Reading or writing more than the peers.
     pub more_disk_traffic: f64,
-    /// Reading or writing less.
     pub less_disk_traffic: f64,
-    /// Receiving more than the peers.
     pub more_received: f64,
-    /// Sending more.
     pub more_sent: f64,
-    /// Smaller windows, or more sent again.
+    /// Smaller congestion windows, or more retransmits.
     pub congestion: f64,
     /// No samples.
     pub absence: f64,
     /// No requests.
     pub idleness: f64,
-    /// Requests where the peers have none.
+    /// Requests while the peers have none.
     pub activity: f64,
 }
 
-/// What is known about an incident.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The components that are affected: indices of the inventory.
+    /// Indices of the affected components.
     pub affected: BTreeSet<usize>,
-    /// How many components the culprit holds; 1 if it is one itself.
+    /// The number of components that the culprit contains; 1 for a component.
     pub held: usize,
-    /// The attribute that the affected have in common, if it is not one component.
+    /// The attribute that the affected components share; nothing for a single component.
     pub container: Option<String>,
-    /// Whether the culprit's host's network was recorded.
+    /// Whether the network of the culprit's host was recorded.
     pub has_network: bool,
-    /// The share of the culprit's LUNs that are affected; of all its components, if it has none.
+    /// The affected share of the culprit's LUNs, or of all its components if it has no LUNs.
     pub share: f64,
-    /// Whether the affected are LUNs of an array.
+    /// Whether the affected components are LUNs of an array.
     pub is_lun: bool,
-    /// How strongly what shows.
     pub strengths: Strengths,
-    /// In numbers, strongest first.
+    /// The strongest first.
     pub evidence: Vec<Evidence>,
 }
 
 impl Facts {
-    /// Looks everything up.
-    pub fn of(incident: &Incident, known: Known<'_>) -> Facts {
+    /// Whether the affected components share this attribute.
+    pub(super) fn is_in(&self, container: &str) -> bool {
+        self.container.as_deref() == Some(container)
+    }
+
+    pub(super) fn is_most_of_a_server(&self) -> bool {
+        self.is_in("server") && self.share > 0.4
+    }
+
+    pub(super) fn of(incident: &Incident, context: Context<'_>) -> Facts {
         let affected: BTreeSet<usize> =
-            incident.episodes.iter().map(|&e| known.episodes[e].component).collect();
-        let related = related(incident, &affected, known.inventory);
+            incident.episodes.iter().map(|&e| context.episodes[e].component).collect();
+        let related = related(incident, &affected, context.inventory);
         let mut strengths = Strengths::default();
         let mut evidence = Vec::new();
-        let accuses = |component: usize, metric: &Metric| {
-            let accused = |&e: &usize| (known.episodes[e].component, known.episodes[e].metric.id);
-            incident.episodes.iter().any(|e| accused(e) == (component, metric.id))
+        let is_in_incident = |component: usize, metric: &Metric| {
+            let named = |&e: &usize| (context.episodes[e].component, context.episodes[e].metric.id);
+            incident.episodes.iter().any(|e| named(e) == (component, metric.id))
         };
         for &component in &related {
-            for metric in known.tracker.metrics(component) {
+            for metric in context.tracker.metrics(component) {
                 let Some((peak, windows)) =
-                    known.tracker.peak(component, metric.id, incident.begin, incident.end)
+                    context.tracker.peak(component, metric.id, incident.begin, incident.end)
                 else {
                     continue;
                 };
-                let found = witness(component, metric, (incident.begin, incident.end), peak, windows, known);
-                let is_sure = accuses(component, metric);
-                let mean = || known.tracker.mean(component, metric.id, incident.begin, incident.end);
-                strengths.take(metric, if is_sure { peak } else { mean() }, &found);
-                evidence.push((is_sure, affected.contains(&component), peak, found));
+                let found =
+                    measured(component, metric, (incident.begin, incident.end), peak, windows, context);
+                let is_faulty = is_in_incident(component, metric);
+                let mean = || context.tracker.mean(component, metric.id, incident.begin, incident.end);
+                strengths.take(metric, if is_faulty { peak } else { mean() }, &found);
+                evidence.push((is_faulty, affected.contains(&component), peak, found));
             }
         }
         evidence.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(b.2.total_cmp(&a.2)));
         let has =
-            |c: usize, attribute: &str| known.inventory.components[c].attributes.contains_key(attribute);
+            |c: usize, attribute: &str| context.inventory.components[c].attributes.contains_key(attribute);
         Facts {
-            share: share(&incident.culprit, &affected, known.inventory),
-            held: held(&incident.culprit, known.inventory),
+            share: share(&incident.culprit, &affected, context.inventory),
+            held: held(&incident.culprit, context.inventory),
             container: container(&incident.culprit),
-            has_network: related_networks(&affected, known.inventory),
+            has_network: related_networks(&affected, context.inventory),
             is_lun: affected.iter().any(|&c| has(c, "lun")),
             affected,
             strengths,
@@ -125,13 +125,21 @@ impl Facts {
     }
 }
 
-/// What makes the whole time the strongest there is: 8 times the threshold, as for ratios.
+/// Makes the whole time as strong as the strongest ratio: 8 times the threshold.
 const FULL_SHARE: f64 = 2.24;
 
 impl Strengths {
+    pub(super) fn lost(&self) -> f64 {
+        self.absence.max(self.idleness)
+    }
+
+    pub(super) fn more_network(&self) -> f64 {
+        self.more_received.max(self.more_sent)
+    }
+
     fn take(&mut self, metric: &Metric, strength: f64, evidence: &Evidence) {
         let is_more = evidence.value.unwrap_or(0.0) >= evidence.peers.unwrap_or(0.0);
-        // Shares of the time end at all of it; a ratio may be anything.
+        // A share of the time is at most 1; a ratio may be anything.
         let strength = if metric.is_recorded() { strength } else { strength * FULL_SHARE };
         let slot = match metric.id {
             MetricId::Await | MetricId::RAwait | MetricId::WAwait | MetricId::Svctm | MetricId::FAwait
@@ -173,8 +181,8 @@ fn container(culprit: &Culprit) -> Option<String> {
     }
 }
 
-/// How much of a culprit is affected: of its LUNs, where it has some. Of a server, only those count that are used alike:
-/// what is a first path to one server is a second path to another.
+/// The affected share of a culprit: of its LUNs, where it has some. Of a server, only LUNs in the same peer groups count:
+/// the first path of one server is the second path of another.
 fn share(culprit: &Culprit, affected: &BTreeSet<usize>, inventory: &Inventory) -> f64 {
     let Culprit::Container { attribute, value } = culprit else { return 1.0 };
     let groups = inventory.groups.iter().filter(|group| group.members.iter().any(|c| affected.contains(c)));
@@ -198,21 +206,22 @@ fn held(culprit: &Culprit, inventory: &Inventory) -> usize {
     match culprit {
         Culprit::Component(_) => 1,
         Culprit::Container { attribute, value } => {
-            // A server is on itself, and no part of itself.
+            // A server's own component does not count.
             let is_held = |c: &&Component| c.attributes.get(attribute) == Some(value) && c.name != *value;
             inventory.components.iter().filter(is_held).count()
         }
     }
 }
 
-/// The affected; and the other things of their server, if it is only one: its network tells hogs from load.
+/// The affected components, and the network of their server if they have only one: it distinguishes hogs from load.
 fn related(incident: &Incident, affected: &BTreeSet<usize>, inventory: &Inventory) -> BTreeSet<usize> {
     let server = |&c: &usize| inventory.components[c].attributes.get("server");
     let servers: BTreeSet<Option<&String>> = affected.iter().map(server).collect();
     let mut related = affected.clone();
     let is_big = matches!(&incident.culprit, Culprit::Container { attribute, .. } if attribute != "server");
     if let (1, false, Some(Some(server))) = (servers.len(), is_big, servers.first()) {
-        let is_network = |c: &Component| matches!(c.kind.as_str(), "nic" | "link" | "server" | "client");
+        let is_network =
+            |c: &Component| [Kind::NIC, Kind::LINK, Kind::SERVER, Kind::CLIENT].contains(&c.kind);
         let all = inventory.components.iter().enumerate();
         related.extend(
             all.filter(|(_, c)| is_network(c) && c.attributes.get("server") == Some(server))
@@ -226,27 +235,27 @@ fn related_networks(affected: &BTreeSet<usize>, inventory: &Inventory) -> bool {
     let servers: BTreeSet<&String> =
         affected.iter().filter_map(|&c| inventory.components[c].attributes.get("server")).collect();
     let is_nic = |c: &Component| {
-        c.kind.as_str() == "nic" && c.attributes.get("server").is_some_and(|s| servers.contains(s))
+        c.kind == Kind::NIC && c.attributes.get("server").is_some_and(|s| servers.contains(s))
     };
     inventory.components.iter().any(is_nic)
 }
 
 /// A component and its peers, in numbers.
-fn witness(
+fn measured(
     component: usize,
     metric: &'static Metric,
     (begin, end): (Timestamp, Timestamp),
     peak: f64,
     windows: usize,
-    known: Known<'_>,
+    context: Context<'_>,
 ) -> Evidence {
-    let range = known.summary.range(begin, end);
+    let range = context.summary.range(begin, end);
     Evidence {
-        component: known.inventory.components[component].name.clone(),
+        component: context.inventory.components[component].name.clone(),
         metric: metric.id,
         unit: metric.unit.symbol(),
-        value: known.peers.mean(component, metric, range.clone()),
-        peers: known.peers.median(component, metric, range),
+        value: context.peers.mean(component, metric, range.clone()),
+        peers: context.peers.median(component, metric, range),
         score: peak,
         windows,
         components: 1,
@@ -254,9 +263,9 @@ fn witness(
     }
 }
 
-/// How many times worse than the peers: what the strongest evidence says. NaN where that is no ratio, as of shares of the
-/// time, or of peers at 0.
-pub fn severity(evidence: &[Evidence]) -> f64 {
+/// How many times worse than its peers, by the strongest evidence. NaN where there is no ratio, as of shares of the time,
+/// or of peers at 0.
+pub(super) fn severity(evidence: &[Evidence]) -> f64 {
     let ratio = |evidence: &Evidence| {
         let harm = Some(evidence.metric.metric()).filter(|metric| metric.is_recorded())?.harm;
         let (value, peers) = (evidence.value?, evidence.peers?);

@@ -1,18 +1,14 @@
-//! What is true: who is in trouble, from when to when, and why.
+//! Labels: the truth about a recording, one faulty component and time each.
 
-use crate::diagnosis::cause::Cause;
+use super::causes::Cause;
 use crate::model::time::Timestamp;
 
-/// One trouble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The component: a server, an attachment, a controller or an array.
+    /// A server, a disk, a controller or an array.
     pub component: String,
-    /// When it begins.
     pub begin: Timestamp,
-    /// When it ends.
     pub end: Timestamp,
-    /// What it is.
     pub cause: Cause,
 }
 

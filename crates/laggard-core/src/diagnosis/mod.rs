@@ -1,15 +1,41 @@
-//! From suspects to causes.
-//! In: suspects and what all metrics say of them. Out: causes by weight of evidence.
-//! Always: thin evidence is called unknown.
+//! From episodes to suspects with causes.
+//! In: episodes, and the metrics of all components. Out: [`Diagnosis`], most serious suspect first.
+//! Always: where evidence is thin, the cause is unknown.
+//!
+//! A new cause is one file in `causes/`; a new warning is a variant in `warning.rs`.
 
-mod advice;
-pub mod cause;
-pub mod checklist;
+pub mod causes;
+mod group;
+pub mod label;
+pub mod picture_data;
+mod suspect;
+mod warning;
+
+mod checklist;
+mod evidence_order;
 pub mod explain;
 pub mod facts;
-pub mod label;
 mod merge;
 pub mod peers;
 pub mod pictures;
-mod telling;
-pub mod weigh;
+mod weigh;
+
+pub use causes::Cause;
+pub use group::{Group, NotEvaluated};
+pub use picture_data::{Comparison, HeatMap, Mark, Node, PICTURED, Pictures};
+pub use suspect::{Alternative, Evidence, Named, Suspect};
+pub use warning::{KnownIncident, SizedGroup, Warning};
+
+use crate::model::time::Timestamp;
+
+/// The result of a diagnosis, before it is rendered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    pub method: String,
+    /// The diagnosed time; nothing where there are no samples.
+    pub time: Option<(Timestamp, Timestamp)>,
+    pub suspects: Vec<Suspect>,
+    pub groups: Vec<Group>,
+    pub warnings: Vec<Warning>,
+    pub pictures: Pictures,
+}

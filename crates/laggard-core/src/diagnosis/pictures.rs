@@ -1,13 +1,14 @@
-//! What the pictures of a report are drawn from.
+//! Gathers the data of a report's pictures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::Known;
+use super::facts::Context;
 use super::peers::Place;
+use super::picture_data::{Comparison, HeatMap, Mark, Node, PICTURED, Pictures};
+use super::suspect::{Evidence, Named, Suspect};
 use crate::model::component::Kind;
 use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
-use crate::report::{Comparison, Evidence, HeatMap, Mark, Named, Node, PICTURED, Pictures, Suspect};
 use crate::scores::{MetricScores, ScoredWindow};
 use crate::suspects::blame::Incident;
 
@@ -83,11 +84,11 @@ impl Scores {
 }
 
 /// Makes the pictures.
-pub fn pictures(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> Pictures {
+pub fn pictures(context: Context<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> Pictures {
     let of_suspect = |(suspect, incident): &(Suspect, Incident)| {
         let mut drawn: Vec<Comparison> = Vec::new();
         for evidence in &suspect.evidence {
-            let Some(comparison) = comparison(known, evidence, incident, scores) else { continue };
+            let Some(comparison) = comparison(context, evidence, incident, scores) else { continue };
             let is_same =
                 |d: &Comparison| (&d.component, d.metric) == (&comparison.component, comparison.metric);
             if drawn.len() < MOST_COMPARISONS && !drawn.iter().any(is_same) {
@@ -98,27 +99,27 @@ pub fn pictures(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Sco
     };
     Pictures {
         suspects: suspects.iter().take(PICTURED).map(of_suspect).collect(),
-        heat: heat(known, suspects, scores),
-        topology: topology(known, suspects),
+        heat: heat(context, suspects, scores),
+        topology: topology(context, suspects),
     }
 }
 
-/// What evidence shows. Who is absent or idle is shown by what it does otherwise; of several components it is the mean.
+/// The picture of some evidence. Absence and idleness are shown by another metric; several components by their mean.
 fn comparison(
-    known: Known<'_>,
+    context: Context<'_>,
     evidence: &Evidence,
     incident: &Incident,
     scores: &Scores,
 ) -> Option<Comparison> {
-    let (summary, components) = (known.summary, &known.inventory.components);
-    let shown = shown(known, evidence, incident);
+    let (summary, components) = (context.summary, &context.inventory.components);
+    let shown = shown(context, evidence, incident);
     let strongest = *shown.first()?;
     let metric = Some(evidence.metric.metric()).filter(|metric| metric.is_recorded());
-    let metric = metric.or_else(|| work(known, &shown))?;
+    let metric = metric.or_else(|| work(context, &shown))?;
     let rows = shown.iter().filter_map(|&c| summary.row(metric.id, &components[c].recorded));
     let own = mean_of(&rows.collect::<Vec<_>>(), summary.buckets);
     let is_single = shown.len() == 1;
-    let band = known.peers.band(strongest, metric)?;
+    let band = context.peers.band(strongest, metric)?;
     let at = |share: usize| {
         let of_bucket =
             |(places, own): (&[Place; 3], &f64)| places[share].without(Some(*own).filter(|_| is_single));
@@ -139,27 +140,27 @@ fn comparison(
     })
 }
 
-/// Whom evidence tells of, the one with the highest score first.
-fn shown(known: Known<'_>, evidence: &Evidence, incident: &Incident) -> Vec<usize> {
-    let components = &known.inventory.components;
+/// The components of some evidence, the one with the highest score first.
+fn shown(context: Context<'_>, evidence: &Evidence, incident: &Incident) -> Vec<usize> {
+    let components = &context.inventory.components;
     if evidence.components <= 1 {
         return components.iter().position(|c| c.name == evidence.component).into_iter().collect();
     }
     let is_part = |c: usize| components[c].attributes.values().any(|value| *value == evidence.component);
-    let told = incident.episodes.iter().map(|&e| &known.episodes[e]);
+    let episodes = incident.episodes.iter().map(|&e| &context.episodes[e]);
     let mut parts: Vec<(f64, usize)> =
-        told.filter(|e| is_part(e.component)).map(|e| (e.peak, e.component)).collect();
+        episodes.filter(|e| is_part(e.component)).map(|e| (e.peak, e.component)).collect();
     parts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut seen = BTreeSet::new();
     parts.into_iter().map(|(_, part)| part).filter(|part| seen.insert(*part)).collect()
 }
 
-/// The metric that shows whether components work: their throughput, or whatever is known of them.
-fn work(known: Known<'_>, shown: &[usize]) -> Option<&'static Metric> {
-    let recorded = |c: usize| known.inventory.components[c].recorded.as_str();
+/// The metric that shows whether components work: their throughput, or another recorded metric.
+fn work(context: Context<'_>, shown: &[usize]) -> Option<&'static Metric> {
+    let recorded = |c: usize| context.inventory.components[c].recorded.as_str();
     let is_known =
-        |metric: &&Metric| shown.iter().any(|&c| known.summary.row(metric.id, recorded(c)).is_some());
-    let metrics = || known.summary.metrics();
+        |metric: &&Metric| shown.iter().any(|&c| context.summary.row(metric.id, recorded(c)).is_some());
+    let metrics = || context.summary.metrics();
     metrics()
         .find(|metric| metric.id == MetricId::Throughput)
         .filter(is_known)
@@ -175,10 +176,10 @@ fn mean_of(rows: &[Vec<f64>], buckets: usize) -> Vec<f64> {
     (0..buckets).map(mean).collect()
 }
 
-fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> HeatMap {
+fn heat(context: Context<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> HeatMap {
     let mut rows: Vec<usize> = Vec::new();
     for (_, incident) in suspects {
-        rows.extend(incident.episodes.iter().map(|&e| known.episodes[e].component));
+        rows.extend(incident.episodes.iter().map(|&e| context.episodes[e].component));
     }
     let highest = |row: &[f32]| row.iter().copied().filter(|m| !m.is_nan()).fold(0.0, f32::max);
     let of_component = |(component, metrics): (&usize, &BTreeMap<MetricId, (Vec<f32>, f32)>)| {
@@ -199,29 +200,35 @@ fn heat(known: Known<'_>, suspects: &[(Suspect, Incident)], scores: &Scores) -> 
             cells.iter_mut().zip(line).for_each(|(cell, multiple)| *cell = cell.max(*multiple));
         }
     }
-    let name = |&component: &usize| known.inventory.components[component].name.clone();
+    let name = |&component: &usize| context.inventory.components[component].name.clone();
     HeatMap { rows: rows.iter().map(name).collect(), edges, cells, left_out }
 }
 
-fn topology(known: Known<'_>, suspects: &[(Suspect, Incident)]) -> Vec<Node> {
+fn topology(context: Context<'_>, suspects: &[(Suspect, Incident)]) -> Vec<Node> {
     let names: BTreeSet<&Named> = suspects.iter().map(|(suspect, _)| &suspect.component).collect();
-    let affected: BTreeSet<usize> =
-        suspects.iter().flat_map(|(_, i)| i.episodes.iter().map(|&e| known.episodes[e].component)).collect();
+    let affected: BTreeSet<usize> = suspects
+        .iter()
+        .flat_map(|(_, i)| i.episodes.iter().map(|&e| context.episodes[e].component))
+        .collect();
     let has =
-        |attribute: &str| known.inventory.components.iter().any(|c| c.attributes.contains_key(attribute));
+        |attribute: &str| context.inventory.components.iter().any(|c| c.attributes.contains_key(attribute));
     let path: Vec<&str> = if has("array") { vec!["array", "controller"] } else { vec!["server"] };
-    let all: Vec<usize> = (0..known.inventory.components.len()).collect();
-    nodes(known, &path, &all, &|named, component| match () {
-        () if names.contains(named) => Mark::Suspect,
-        () if component.is_some_and(|c| affected.contains(&c)) => Mark::Explained,
-        () => Mark::Unremarkable,
+    let all: Vec<usize> = (0..context.inventory.components.len()).collect();
+    nodes(context, &path, &all, &|named, component| {
+        if names.contains(named) {
+            Mark::Suspect
+        } else if component.is_some_and(|c| affected.contains(&c)) {
+            Mark::Explained
+        } else {
+            Mark::Unremarkable
+        }
     })
 }
 
 type Marker<'a> = dyn Fn(&Named, Option<usize>) -> Mark + 'a;
 
-fn nodes(known: Known<'_>, path: &[&str], components: &[usize], mark: &Marker<'_>) -> Vec<Node> {
-    let component = |&c: &usize| &known.inventory.components[c];
+fn nodes(context: Context<'_>, path: &[&str], components: &[usize], mark: &Marker<'_>) -> Vec<Node> {
+    let component = |&c: &usize| &context.inventory.components[c];
     let mut nodes: Vec<Node> = match path.split_first() {
         None => components
             .iter()
@@ -238,7 +245,7 @@ fn nodes(known: Known<'_>, path: &[&str], components: &[usize], mark: &Marker<'_
             }
             parts
                 .into_iter()
-                .map(|(value, held)| node(known, Kind::from(*attribute), value, rest, &held, mark))
+                .map(|(value, held)| node(context, Kind::from(*attribute), value, rest, &held, mark))
                 .collect()
         }
     };
@@ -250,9 +257,16 @@ fn leaf(component: Named, index: usize, mark: &Marker<'_>) -> Node {
     Node { mark: mark(&component, Some(index)), component, parts: Vec::new(), others: 0 }
 }
 
-fn node(known: Known<'_>, kind: Kind, name: &str, rest: &[&str], held: &[usize], mark: &Marker<'_>) -> Node {
+fn node(
+    context: Context<'_>,
+    kind: Kind,
+    name: &str,
+    rest: &[&str],
+    held: &[usize],
+    mark: &Marker<'_>,
+) -> Node {
     let component = Named { kind, name: name.to_owned() };
-    let mut parts = nodes(known, rest, held, mark);
+    let mut parts = nodes(context, rest, held, mark);
     // A host as a component of its own is the node itself.
     parts.retain(|part| part.component.name != name);
     let all = parts.len();
@@ -260,12 +274,12 @@ fn node(known: Known<'_>, kind: Kind, name: &str, rest: &[&str], held: &[usize],
         parts.retain(is_remarkable);
     }
     let mark = mark(&component, None);
-    Node { mark, component: as_itself(known, component, held), others: all - parts.len(), parts }
+    Node { mark, component: as_itself(context, component, held), others: all - parts.len(), parts }
 }
 
 /// What is held by a server may be a client's: the host says itself what it is.
-fn as_itself(known: Known<'_>, node: Named, held: &[usize]) -> Named {
-    let itself = held.iter().map(|&c| &known.inventory.components[c]).find(|c| c.name == node.name);
+fn as_itself(context: Context<'_>, node: Named, held: &[usize]) -> Named {
+    let itself = held.iter().map(|&c| &context.inventory.components[c]).find(|c| c.name == node.name);
     itself.map_or(node.clone(), |component| Named { kind: component.kind.clone(), ..node })
 }
 

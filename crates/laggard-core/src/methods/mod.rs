@@ -2,6 +2,7 @@
 //! In: [`Table`]s of a peer group, stretch after stretch. Out: [`MetricScores`]s. Always: names, the order of the
 //! components and the unit of a metric change no verdict.
 
+pub mod choice;
 pub mod laggard;
 pub mod papers;
 

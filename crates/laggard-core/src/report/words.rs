@@ -1,23 +1,23 @@
-//! The sentences that every rendering shares: how bad, since when, what was compared, how sure.
+//! The sentences that all forms share: severity, time, what was compared, and how far it can be relied on.
 
+use super::Report;
 use super::foreign::together;
 use super::number::{count, instant, quantity, span, times};
-use super::{Evidence, Group, Report, Suspect};
-use crate::diagnosis::cause::Cause;
+use crate::diagnosis::{Cause, Evidence, Suspect};
 use crate::model::metric::{Aspect, Harm, MetricId};
 use crate::model::time::Span;
 
 /// Ratios below this are not worth a number: the suspect differs in another way, such as by jitter.
 const WORTH_A_NUMBER: f64 = 1.05;
-/// Mild trouble needs about this long to stand out from chance.
+/// Mild faults need about this long to stand out from chance.
 const LONG_ENOUGH: Span = Span::from_seconds(3600);
 
 /// `4.1 times slower than its 11 peers`.
 pub fn how_bad(suspect: &Suspect) -> String {
     let peers = peers(suspect.peer_count);
     let first = suspect.evidence.first();
-    if let Some(first) = first.filter(|_| is_silent(suspect)) {
-        return format!("{}silent while {peers} are at work", many(first));
+    if let Some(first) = first.filter(|_| is_lost(suspect)) {
+        return format!("{}absent or idle while {peers} are in use", many(first));
     }
     if let Some(share) = first.and_then(|first| share(first, &peers)) {
         return share;
@@ -26,15 +26,15 @@ pub fn how_bad(suspect: &Suspect) -> String {
         return format!("{}without samples, unlike {peers}", many(first));
     }
     if suspect.severity.is_infinite() {
-        return format!("{} beyond measure compared with {peers}", comparative(suspect));
+        return format!("far {} than {peers}", comparative(suspect));
     }
     if suspect.severity >= WORTH_A_NUMBER {
         return format!("{} times {} than {peers}", times(suspect.severity), comparative(suspect));
     }
-    first.and_then(|first| beside_nothing(first, &peers)).unwrap_or_else(|| format!("unlike {peers}"))
+    first.and_then(|first| beside_zero(first, &peers)).unwrap_or_else(|| format!("unlike {peers}"))
 }
 
-/// `72 of its 72 components `, where several say so.
+/// `72 of its 72 components `, where several show it.
 fn many(evidence: &Evidence) -> String {
     match evidence.components {
         0 | 1 => String::new(),
@@ -42,27 +42,27 @@ fn many(evidence: &Evidence) -> String {
     }
 }
 
-/// What is a share of something is told as such: that of the peers may be none.
+/// Shares are shown as such, not as ratios: that of the peers may be 0.
 fn share(evidence: &Evidence, peers: &str) -> Option<String> {
     let (own, others) = (quantity(evidence.value, evidence.unit), quantity(evidence.peers, evidence.unit));
     let state = match evidence.metric {
         MetricId::LinkLoss | MetricId::Loss => {
-            return Some(format!("{own} of its segments are sent again, of {peers} {others}"));
+            return Some(format!("{own} of its segments are retransmitted, of {peers} {others}"));
         }
         MetricId::Absence => "absent",
         MetricId::Idleness => "idle",
-        MetricId::Activity => "at work",
+        MetricId::Activity => "in use",
         _ => return None,
     };
     Some(format!("{}{state} {own} of the time, {peers} {others}", many(evidence)))
 }
 
-/// `throughput 18.2 B/s, that of its 767 peers 0 B/s`: where one of both is nothing there is no ratio.
-fn beside_nothing(evidence: &Evidence, peers: &str) -> Option<String> {
+/// `throughput 18.2 B/s, that of its 767 peers 0 B/s`: where one of both is 0, there is no ratio.
+fn beside_zero(evidence: &Evidence, peers: &str) -> Option<String> {
     let (own, others) = (evidence.value?, evidence.peers?);
-    let told = |value| quantity(Some(value), evidence.unit);
+    let shown = |value| quantity(Some(value), evidence.unit);
     ((own == 0.0) != (others == 0.0))
-        .then(|| format!("{} {}, that of {peers} {}", evidence.metric, told(own), told(others)))
+        .then(|| format!("{} {}, that of {peers} {}", evidence.metric, shown(own), shown(others)))
 }
 
 fn peers(count: usize) -> String {
@@ -73,14 +73,14 @@ fn peers(count: usize) -> String {
     }
 }
 
-/// Without samples, or without work, for most of the time, in what speaks most clearly.
-fn is_silent(suspect: &Suspect) -> bool {
-    let is_nothing = |evidence: &Evidence| match evidence.metric {
+/// Without samples, or without requests, for most of the time, by the strongest evidence.
+fn is_lost(suspect: &Suspect) -> bool {
+    let is_zero = |evidence: &Evidence| match evidence.metric {
         MetricId::Absence | MetricId::Idleness => evidence.value.is_none_or(|percent| percent > 50.0),
         _ => evidence.value.unwrap_or(0.0) == 0.0,
     };
-    let nothing = suspect.evidence.first().is_some_and(is_nothing);
-    nothing && matches!(suspect.cause, Cause::ServerDown | Cause::LostAttachment)
+    let is_zero = suspect.evidence.first().is_some_and(is_zero);
+    is_zero && matches!(suspect.cause, Cause::ServerDown | Cause::LostAttachment)
 }
 
 fn comparative(suspect: &Suspect) -> &'static str {
@@ -99,60 +99,34 @@ fn comparative(suspect: &Suspect) -> &'static str {
     }
 }
 
-/// When it began and whether it goes on.
+/// When it began, and whether it continues.
 pub fn when(suspect: &Suspect) -> String {
     let (since, length) = (instant(suspect.since), together(&span(suspect.until - suspect.since)));
     if suspect.is_ongoing {
-        format!("since {since}, for {length}, and still so at the end of the recording")
+        format!("since {since}, for {length}, and ongoing at the end of the recording")
     } else {
-        format!("from {since} to {}, for {length}; over by the end of the recording", instant(suspect.until))
-    }
-}
-
-/// A cause in plain words: `disk busy`.
-pub fn cause(cause: Cause) -> String {
-    match cause {
-        Cause::SlowLun => "slow LUN".into(),
-        Cause::Unknown => "cause unknown".into(),
-        cause => cause.as_str().replace('-', " "),
-    }
-}
-
-/// What a cause means, in a clause.
-pub fn meaning(cause: Cause) -> &'static str {
-    match cause {
-        Cause::DiskHog => "another process on the same host uses the disk",
-        Cause::DiskBusy => "the device is slow, or kept busy by someone whom this host cannot see",
-        Cause::NetworkHog => "other traffic uses the host's network",
-        Cause::PacketLoss => "packets to or from the host are lost",
-        Cause::LostAttachment => "the host no longer reaches the device, or no longer uses it",
-        Cause::ReroutedLoad => "it carries the load of another one",
-        Cause::ServerDown => "the host is down, or its recorder is",
-        Cause::ControllerTrouble => "a storage controller is in trouble, and all that hangs on it with it",
-        Cause::ArrayJitter => {
-            "many LUNs of one array jitter, as when a drawer of disks fails again and again"
-        }
-        Cause::SlowLun => "one LUN is slower than its peers, whoever asks it",
-        Cause::WorkloadSkew => "it is asked to do more than its peers, and is not to blame",
-        Cause::Unknown => "it is unlike its peers, and the evidence does not say why",
+        format!(
+            "from {since} to {}, for {length}; over before the end of the recording",
+            instant(suspect.until)
+        )
     }
 }
 
 /// What was compared, over which time, by which method; without a full stop.
 pub fn compared(report: &Report) -> String {
     let groups = report.groups.len();
-    let judged = report.groups.iter().filter(|group| group.judged).count();
-    let of = if judged == groups {
+    let evaluated = report.groups.iter().filter(|group| group.judged).count();
+    let of = if evaluated == groups {
         count(groups, "peer group")
     } else {
-        format!("{judged} of {groups} peer groups")
+        format!("{evaluated} of {groups} peer groups")
     };
-    let who = count(members(report, true), "component");
-    format!("{who} in {of}, {}, by method {}", looked_at(report), report.method)
+    let components = count(report.members(true), "component");
+    format!("{components} in {of}, {}, by method {}", time(report), report.method)
 }
 
-/// The stretch of time: `2026-11-15T08:00:00Z to 2026-11-15T12:30:00Z (4 h 30 min)`.
-pub fn looked_at(report: &Report) -> String {
+/// `2026-11-15T08:00:00Z to 2026-11-15T12:30:00Z (4 h 30 min)`.
+fn time(report: &Report) -> String {
     match (report.from, report.to) {
         (Some(from), Some(to)) => {
             format!("{} to {} ({})", instant(from), instant(to), together(&span(to - from)))
@@ -161,52 +135,41 @@ pub fn looked_at(report: &Report) -> String {
     }
 }
 
-/// How many components are in groups that were compared, or in those that were not.
-pub fn members(report: &Report, judged: bool) -> usize {
-    let groups = report.groups.iter().filter(|group: &&Group| group.judged == judged);
-    groups.fold(0, |sum, group| sum.saturating_add(group.members))
-}
-
-/// Whether anyone was compared at all.
-pub fn is_judged(report: &Report) -> bool {
-    members(report, true) > 0
-}
-
-/// Who stands out, in one line.
+/// The result in one line.
 pub fn verdict(report: &Report) -> String {
-    let judged = members(report, true);
+    let components = count(report.members(true), "component");
     match report.suspects.len() {
-        0 if !is_judged(report) => "Nothing could be judged".into(),
-        0 => format!("No suspects among {}", count(judged, "component")),
-        suspects => format!("{} among {}", count(suspects, "suspect"), count(judged, "component")),
+        0 if !report.is_evaluated() => "Nothing could be evaluated".into(),
+        0 => format!("No suspects among {components}"),
+        suspects => format!("{} among {components}", count(suspects, "suspect")),
     }
 }
 
 /// How far "no suspects" can be relied on, a sentence each.
 pub fn certainty(report: &Report) -> Vec<String> {
-    if !is_judged(report) {
+    if !report.is_evaluated() {
         return vec![
-            "No two components could be compared, so this says nothing about the system's health.".into(),
+            "No components could be compared: this does not show that the system is healthy.".into(),
         ];
     }
-    let mut sentences = vec!["Nobody behaved unlike its peers for long enough to be blamed.".into()];
-    let left_out = members(report, false);
+    let mut sentences = vec!["No component differed from its peers for long enough to be blamed.".into()];
+    let left_out = report.members(false);
     if left_out > 0 {
         sentences.push(format!(
-            "Not covered: {} in groups that could not be judged.",
+            "Not covered: {} in groups that could not be evaluated.",
             count(left_out, "component")
         ));
     }
     if let Some(length) = report.from.zip(report.to).map(|(from, to)| to - from).filter(|l| *l < LONG_ENOUGH)
     {
         sentences.push(format!(
-            "Only {} were looked at: mild trouble needs hours to stand out.",
+            "Only {} were evaluated: mild faults need hours to stand out.",
             together(&span(length))
         ));
     }
     if !report.warnings.is_empty() {
         sentences.push("The warnings limit it further.".into());
     }
-    sentences.push("Trouble that all peers share does not show in a comparison of peers.".into());
+    sentences.push("A fault that all peers share does not show in a comparison of peers.".into());
     sentences
 }

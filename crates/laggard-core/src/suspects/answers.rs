@@ -72,7 +72,7 @@ impl<'a> Answers<'a> {
     }
 
     /// The episodes that are to be told: not those that ended while their component was ignored.
-    pub fn told(&mut self, mut episodes: Vec<Episode>) -> Vec<Episode> {
+    pub fn open(&mut self, mut episodes: Vec<Episode>) -> Vec<Episode> {
         episodes.retain(|episode| {
             let last = episode.end - Span::from_micros(1);
             let is_ignored = self
@@ -95,7 +95,7 @@ impl<'a> Answers<'a> {
     }
 
     /// Names of components whose trouble before their repair is not told.
-    pub fn over(&self) -> Vec<&'a str> {
+    pub fn repaired(&self) -> Vec<&'a str> {
         self.names(&self.over)
     }
 
@@ -160,7 +160,7 @@ mod tests {
         let mut tracker = Tracker::new(None);
         tracker.take(0, &[0, 1], &answers.counted(&[0, 1], judgement));
         let minute = |t: Timestamp| t.micros() / 60_000_000;
-        let told = answers.told(tracker.episodes());
+        let told = answers.open(tracker.episodes());
         told.iter().map(|e| (e.component, minute(e.begin), e.persistence)).collect()
     }
 
@@ -205,11 +205,11 @@ mod tests {
             let judgement = MetricScores { metric, ..judgement(6, 6) };
             let mut tracker = Tracker::new(None);
             tracker.take(0, &[0, 1], &answers.counted(&[0, 1], &judgement));
-            let told = answers.told(tracker.episodes());
+            let told = answers.open(tracker.episodes());
             told.into_iter().map(|episode| episode.component).collect::<Vec<_>>()
         };
         for feedback in [feedback(Word::Ignore, 30, None), feedback(Word::Repaired, 60, None)] {
-            assert_eq!(told(MetricId::Activity.metric(), &feedback), []);
+            assert_eq!(told(MetricId::Activity.metric(), &feedback), [] as [usize; 0]);
             assert_eq!(told(MetricId::Idleness.metric(), &feedback), [0]);
         }
     }
@@ -220,6 +220,6 @@ mod tests {
             (inventory(), feedback(Word::Repaired, 600, None), judgement(6, 6));
         let mut answers = Answers::new(&inventory, &feedback);
         answers.counted(&[0, 1], &judgement);
-        assert_eq!((answers.over(), answers.ignored()), (vec!["b:sda"], vec![]));
+        assert_eq!((answers.repaired(), answers.ignored()), (vec!["b:sda"], vec![]));
     }
 }

@@ -1,5 +1,5 @@
 //! Hourly lists of all groups of a recording, with what operators said applied at its time.
-//! In: [`Examined`] groups, as they come. Out: [`HourLists`]. Always: a component that is anomalous in one metric is
+//! In: [`GroupScores`] groups, as they come. Out: [`HourLists`]. Always: a component that is anomalous in one metric is
 //! anomalous; a repaired one begins at none; an ignored one has no place while it is.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::feedback::Feedback;
 use super::ranked::{HourList, HourLists, Ranking};
-use crate::examination::Examined;
+use crate::evaluation::GroupScores;
 use crate::model::cluster::{Inventory, PeerGroup};
 use crate::model::time::{Span, Timestamp};
 use crate::scores::{MetricScores, ScoredWindow};
@@ -72,9 +72,9 @@ impl<'a> Listing<'a> {
     }
 
     /// Takes what a method says of a group.
-    pub fn take(&mut self, examined: &Examined) {
-        let Some(Followed { number, repairs }) = self.groups.get_mut(&examined.group) else { return };
-        let windows = together(&examined.judgements, self.beat);
+    pub fn take(&mut self, verdicts: &GroupScores) {
+        let Some(Followed { number, repairs }) = self.groups.get_mut(&verdicts.group) else { return };
+        let windows = together(&verdicts.metrics, self.beat);
         let mut rest = &windows[..];
         while let Some((time, _)) = repairs.front() {
             let (before, after) = rest.split_at(rest.partition_point(|judged| judged.window.end() <= *time));
@@ -110,9 +110,9 @@ impl<'a> Listing<'a> {
 }
 
 /// The windows of all metrics, in the order of their ends: anomalous in one is anomalous.
-fn together(judgements: &[MetricScores], beat: Option<Span>) -> Vec<ScoredWindow> {
+fn together(metrics: &[MetricScores], beat: Option<Span>) -> Vec<ScoredWindow> {
     let mut windows: BTreeMap<(Timestamp, Timestamp), ScoredWindow> = BTreeMap::new();
-    let judged = judgements.iter().flat_map(|judgement| &judgement.windows);
+    let judged = metrics.iter().flat_map(|judgement| &judgement.windows);
     for judged in judged.filter(|judged| beat.is_none_or(|beat| beat == judged.window.length)) {
         let key = (judged.window.end(), judged.window.start);
         windows.entry(key).and_modify(|known| join(known, judged)).or_insert_with(|| judged.clone());
@@ -164,7 +164,7 @@ mod tests {
         for first in [0, 8, 16] {
             let one = judgement("await", first, 8, [true, false, false]);
             let other = judgement("tps", first, 8, [true, first > 0, first == 16]);
-            listing.take(&Examined { group: 0, judgements: vec![one, other] });
+            listing.take(&GroupScores { group: 0, metrics: vec![one, other] });
         }
         listing.lists().to_string()
     }

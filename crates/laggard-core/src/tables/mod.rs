@@ -13,7 +13,9 @@ pub mod coverage;
 pub mod envelope;
 pub mod grid;
 pub mod rates;
+pub mod recorded_times;
 pub mod rhythm;
+pub mod stretches;
 pub mod summary;
 
 use std::sync::Arc;

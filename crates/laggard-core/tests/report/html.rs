@@ -16,7 +16,7 @@ fn a_controller_and_a_second_suspect_make_a_page_with_an_overview() {
 
 #[test]
 fn no_suspects_make_a_page() {
-    insta::assert_snapshot!("nobody.html", lines(&page(&sample::nobody())));
+    insta::assert_snapshot!("healthy.html", lines(&page(&sample::healthy())));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn pages_are_well_formed_and_stand_alone() {
     let reports = [
         sample::one_suspect(),
         sample::two_suspects(),
-        sample::nobody(),
+        sample::healthy(),
         sample::only_warnings(),
         sample::hostile(),
     ];
@@ -56,7 +56,7 @@ fn pages_are_well_formed_and_stand_alone() {
 
 #[test]
 fn the_policy_allows_nothing_but_the_style_sheet() {
-    let elements = xml::elements(&page(&sample::nobody()));
+    let elements = xml::elements(&page(&sample::healthy()));
     let policy =
         elements.iter().find(|e| e.attribute("http-equiv") == Some("Content-Security-Policy")).unwrap();
     assert!(

@@ -34,7 +34,7 @@ fn the_contract_is_kept() {
 }
 
 #[test]
-fn pictures_are_no_part_of_it_and_timings_only_where_asked_for() {
+fn pictures_are_not_part_of_it_and_timings_only_on_request() {
     let mut report = sample::one_suspect();
     assert!(!has(&json(&report), "pictures") && !has(&json(&report), "timings"));
     report.timings = Some(Timings::default());
@@ -61,13 +61,13 @@ fn every_field_is_in_the_docs() {
         [&report, suspect, &suspect["evidence"][0], &suspect["alternatives"][0], &report["groups"][0]]
     {
         for field in fields(value) {
-            assert!(docs.contains(&format!("`{field}`")), "docs/diagnosis.md says nothing of {field}");
+            assert!(docs.contains(&format!("`{field}`")), "docs/diagnosis.md does not describe {field}");
         }
     }
 }
 
 #[test]
-fn what_is_no_number_is_null() {
+fn infinity_is_null() {
     let mut report = sample::one_suspect();
     report.suspects[0].severity = f64::INFINITY;
     assert!(json(&report)["suspects"][0]["severity"].is_null());

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use laggard_core::diagnosis::{Comparison, HeatMap, Mark, Named, Node};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::svg::{comparison, heat, scores, tree};
-use laggard_core::report::{Comparison, HeatMap, Mark, Named, Node};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 

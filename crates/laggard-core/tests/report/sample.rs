@@ -1,19 +1,18 @@
 //! Small reports made by hand, for golden files and for looking at the page.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::{
+    Alternative, Cause, Comparison, Evidence, HeatMap, Mark, Named, Node, Pictures, Suspect,
+};
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::report::{
-    Alternative, Comparison, Evidence, Group, HeatMap, Mark, Named, Node, Pictures, Report, SCHEMA, Suspect,
-    Warning,
-};
+use laggard_core::report::{Group, Remark, Report, SCHEMA};
 
-/// 2026-11-15T08:00:00Z, from which on all samples speak.
+/// 2026-11-15T08:00:00Z, when all samples begin.
 pub const START: Timestamp = Timestamp::from_seconds(1_794_729_600);
 const MINUTE: Span = Span::from_seconds(60);
 const MINUTES: usize = 270;
-/// The minute from which on the culprits limp.
+/// The minute from which the culprits are slow.
 const ONSET: usize = 140;
 
 fn after(minutes: usize) -> Timestamp {
@@ -206,10 +205,10 @@ pub fn one_suspect() -> Report {
         groups: vec![
             group("attachment", "attachment", 12, ""),
             group("server", "server", 4, ""),
-            group("client", "client", 2, "fewer than 3: with so few, nobody can say which is the odd one"),
+            group("client", "client", 2, "a comparison needs at least 3 peers"),
         ],
-        warnings: vec![Warning {
-            text: "nothing at all was recorded once in between".into(),
+        warnings: vec![Remark {
+            text: "the recording has 1 gap".into(),
             next: "`laggard tables DATASET --json` lists the gaps".into(),
         }],
         pictures: Pictures { suspects: vec![pictures], heat: heat(&rows), topology: servers("oss3:sdb") },
@@ -251,7 +250,7 @@ fn lossy_server() -> Suspect {
         is_ongoing: false,
         explains: vec!["fs7".into(), "fs7/eth0".into()],
         evidence: vec![evidence("fs7", ("retrans", "/s"), (Some(41.0), Some(0.2)), 7.9, 9)],
-        summary: "Its segments are sent again far more often than its peers'.".into(),
+        summary: "Its segments are retransmitted far more often than its peers'.".into(),
         next: vec![
             "ethtool -S eth0 on fs7: CRC errors and drops".into(),
             "the switch port and cable of fs7".into(),
@@ -301,7 +300,7 @@ pub fn two_suspects() -> Report {
 }
 
 /// A healthy system.
-pub fn nobody() -> Report {
+pub fn healthy() -> Report {
     let rows: Vec<(&str, f64)> = DISKS.into_iter().map(|name| (name, 1.0)).collect();
     Report {
         groups: vec![group("attachment", "attachment", 12, ""), group("server", "server", 4, "")],
@@ -310,22 +309,17 @@ pub fn nobody() -> Report {
     }
 }
 
-/// Too little to judge by.
+/// Too little to evaluate.
 pub fn only_warnings() -> Report {
     Report {
         to: Some(after(4)),
-        groups: vec![group(
-            "server",
-            "server",
-            2,
-            "fewer than 3: with so few, nobody can say which is the odd one",
-        )],
+        groups: vec![group("server", "server", 2, "a comparison needs at least 3 peers")],
         warnings: vec![
-            Warning {
-                text: "the only peer group has 2 members: nobody can be told apart".into(),
+            Remark {
+                text: "the only peer group has 2 members: a comparison needs at least 3".into(),
                 next: "record at least 3 servers that share the work, or write a cluster file".into(),
             },
-            Warning {
+            Remark {
                 text: "clocks of oss1 and oss2 are 41 s apart".into(),
                 next: "check the time service of both".into(),
             },
@@ -334,7 +328,7 @@ pub fn only_warnings() -> Report {
     }
 }
 
-/// Names that try to be markup, and to give orders to a terminal.
+/// Names that contain markup and terminal control sequences.
 pub fn hostile() -> Report {
     let evil = "<script>alert(1)</script>\"'&\x1b[2J\u{202e}]]>";
     let mut report = one_suspect();
@@ -346,7 +340,7 @@ pub fn hostile() -> Report {
     suspect.evidence[0].component = evil.into();
     report.method = evil.into();
     report.groups[2] = group(evil, evil, 2, evil);
-    report.warnings[0] = Warning { text: evil.into(), next: evil.into() };
+    report.warnings[0] = Remark { text: evil.into(), next: evil.into() };
     report.pictures.suspects[0][0].component = evil.into();
     report.pictures.heat.rows[0] = evil.into();
     report.pictures.topology[0] = node(evil, evil, Mark::Suspect, servers(evil), 3);

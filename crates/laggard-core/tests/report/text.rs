@@ -5,33 +5,33 @@ use laggard_core::report::{Report, Timings};
 
 use crate::sample;
 
-fn told(report: &Report, width: usize) -> String {
+fn rendered(report: &Report, width: usize) -> String {
     render(report, Layout { width, has_colours: false })
 }
 
 #[test]
-fn one_suspect_is_told_in_ten_seconds() {
-    insta::assert_snapshot!("one.txt", told(&sample::one_suspect(), 100));
+fn one_suspect_fits_on_a_screen() {
+    insta::assert_snapshot!("one.txt", rendered(&sample::one_suspect(), 100));
 }
 
 #[test]
 fn a_controller_explains_its_luns_beside_a_second_suspect() {
-    insta::assert_snapshot!("two.txt", told(&sample::two_suspects(), 100));
+    insta::assert_snapshot!("two.txt", rendered(&sample::two_suspects(), 100));
 }
 
 #[test]
-fn no_suspects_comes_with_how_sure_that_is() {
-    insta::assert_snapshot!("nobody.txt", told(&sample::nobody(), 100));
+fn no_suspects_comes_with_its_limits() {
+    insta::assert_snapshot!("healthy.txt", rendered(&sample::healthy(), 100));
 }
 
 #[test]
 fn warnings_come_with_a_next_step() {
-    insta::assert_snapshot!("warnings.txt", told(&sample::only_warnings(), 100));
+    insta::assert_snapshot!("warnings.txt", rendered(&sample::only_warnings(), 100));
 }
 
 #[test]
 fn a_narrow_terminal_wraps_everything_but_words() {
-    let text = told(&sample::two_suspects(), 64);
+    let text = rendered(&sample::two_suspects(), 64);
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 64, "{text}");
 }
@@ -43,12 +43,12 @@ fn colours_change_nothing_but_colours() {
     let orders = ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m"];
     let plain = orders.iter().fold(coloured, |text, order| text.replace(order, ""));
     let without_blanks = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-    assert_eq!(without_blanks(&plain), without_blanks(&told(&sample::one_suspect(), 100)));
+    assert_eq!(without_blanks(&plain), without_blanks(&rendered(&sample::one_suspect(), 100)));
 }
 
 #[test]
-fn foreign_names_give_no_orders_to_the_terminal() {
-    let text = told(&sample::hostile(), 100);
+fn foreign_names_do_not_control_the_terminal() {
+    let text = rendered(&sample::hostile(), 100);
     assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'));
 }
 
@@ -56,21 +56,21 @@ fn foreign_names_give_no_orders_to_the_terminal() {
 fn thousands_of_suspects_stay_readable() {
     let mut report = sample::one_suspect();
     report.suspects = vec![report.suspects[0].clone(); 5000];
-    let text = told(&report, 100);
+    let text = rendered(&report, 100);
     assert!(text.lines().count() < 150);
     assert!(text.contains("and 4975 more suspects: --json has them all"), "{text}");
 }
 
 #[test]
-fn times_are_told_where_asked_for() {
+fn timings_are_shown_on_request() {
     let timings =
         Timings { read_seconds: 1.5, detect_seconds: 0.25, explain_seconds: 0.01, total_seconds: 1.76 };
-    let report = Report { timings: Some(timings), ..sample::nobody() };
-    assert!(told(&report, 100).contains("1.76 s: reading 1.50 s, judging 0.25 s, explaining 0.01 s"));
+    let report = Report { timings: Some(timings), ..sample::healthy() };
+    assert!(rendered(&report, 100).contains("1.76 s: reading 1.50 s, evaluating 0.25 s, explaining 0.01 s"));
 }
 
 #[test]
-fn an_empty_report_is_told_too() {
+fn an_empty_report_is_rendered_too() {
     let report = Report { groups: Vec::new(), from: None, to: None, ..sample::only_warnings() };
-    assert!(told(&report, 0).contains("Nothing could be judged"));
+    assert!(rendered(&report, 0).contains("Nothing could be evaluated"));
 }

@@ -1,21 +1,21 @@
-//! The page to look at before thresholds are used.
+//! The page to check before thresholds are used.
 
+use laggard_core::diagnosis::{Cause, KnownIncident, Warning};
 use laggard_core::methods::papers::distances::Measure;
 use laggard_core::methods::papers::thresholds::Origin;
 use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::report::Warning;
 use laggard_core::report::html::training::page;
 use laggard_core::report::svg::superimposed;
-use laggard_core::report::trained::{Lesson, StandingOut, Superimposed, Trained};
 use laggard_core::tables::Table;
 use laggard_core::tables::envelope::Envelope;
 use laggard_core::tables::grid::Grid;
+use laggard_core::training::{GroupPicture, Outlier, ThresholdSummary, TrainingResult};
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
 use crate::{pictures, xml};
 
-fn shown(members: usize, len: usize, values: &[f64], name: &str) -> Superimposed {
+fn shown(members: usize, len: usize, values: &[f64], name: &str) -> GroupPicture {
     let grid = Grid { start: Timestamp::from_seconds(1_800_000_000), step: Span::SECOND, len };
     let names: Vec<String> = (0..members).map(|member| format!("{name}{member}")).collect();
     let metric = Metric::named("await").unwrap();
@@ -24,14 +24,14 @@ fn shown(members: usize, len: usize, values: &[f64], name: &str) -> Superimposed
     let table = Table { metric, grid, components, values: (0..members * len).map(value).collect() };
     let mut envelope = Envelope::new(grid.start - grid.step, grid.end(), grid.step, members);
     envelope.take(&table);
-    Superimposed { group: name.into(), metric, names, envelope, standing_out: vec![0, 1, 2, 700] }
+    GroupPicture { group: name.into(), metric, names, envelope, outliers: vec![0, 1, 2, 700] }
 }
 
-fn trained(name: &str) -> Trained {
+fn trained(name: &str) -> TrainingResult {
     let (from, to) = (Timestamp::from_seconds(1_800_000_000), Timestamp::from_seconds(1_800_086_400));
     let (method, measure, dataset) = ("production".into(), Measure::Cdf, name.into());
-    let one = StandingOut { component: name.into(), threshold: 40.0, ratio: 4.0 };
-    let lesson = Lesson {
+    let one = Outlier { component: name.into(), threshold: 40.0, ratio: 4.0 };
+    let summary = ThresholdSummary {
         group: name.into(),
         metric: MetricId::Await,
         thresholds: 3,
@@ -39,12 +39,19 @@ fn trained(name: &str) -> Trained {
         lowest: 8.0,
         median: 10.0,
         highest: 40.0,
-        standing_out: vec![one],
+        outliers: vec![one],
     };
-    Trained {
+    TrainingResult {
         origin: Origin { dataset, from, to, method, measure, date: to },
-        lessons: vec![lesson],
-        warnings: vec![Warning { text: format!("the training span is not calm: {name}"), next: name.into() }],
+        summaries: vec![summary],
+        warnings: vec![Warning::NotCalm {
+            suspects: vec![KnownIncident {
+                component: name.into(),
+                cause: Cause::DiskBusy,
+                since: from,
+                until: to,
+            }],
+        }],
         pictures: vec![shown(3, 50, &[1.0, 2.0, 3.0], name), shown(3, 0, &[], name)],
     }
 }

@@ -1,7 +1,7 @@
 //! The sentences that all renderings share.
 
-use laggard_core::diagnosis::cause::Cause;
-use laggard_core::report::Suspect;
+use laggard_core::diagnosis::Cause;
+use laggard_core::diagnosis::Suspect;
 use laggard_core::report::words::{certainty, how_bad};
 
 use crate::sample;
@@ -23,22 +23,22 @@ fn the_metric_chooses_the_word() {
 }
 
 #[test]
-fn lost_segments_are_told_as_shares_since_those_of_the_peers_may_be_none() {
+fn lost_segments_are_shown_as_shares_since_the_peers_may_have_none() {
     let mut lossy = suspect();
     (lossy.evidence[0].metric, lossy.evidence[0].unit) = (MetricId::LinkLoss, "%");
     (lossy.evidence[0].value, lossy.evidence[0].peers) = (Some(3.91), Some(0.0));
-    assert_eq!(how_bad(&lossy), "3.91 % of its segments are sent again, of its 11 peers 0 %");
+    assert_eq!(how_bad(&lossy), "3.91 % of its segments are retransmitted, of its 11 peers 0 %");
 }
 
 #[test]
-fn a_silent_component_has_no_ratio() {
+fn a_lost_component_has_no_ratio() {
     let mut lost = suspect();
     (lost.cause, lost.evidence[0].value, lost.severity) = (Cause::LostAttachment, None, f64::INFINITY);
-    assert_eq!(how_bad(&lost), "silent while its 11 peers are at work");
+    assert_eq!(how_bad(&lost), "absent or idle while its 11 peers are in use");
 }
 
 #[test]
-fn shares_of_the_time_are_told_as_such_and_not_as_ratios() {
+fn shares_of_the_time_are_not_shown_as_ratios() {
     let mut lost = suspect();
     (lost.severity, lost.cause) = (f64::NAN, Cause::ControllerTrouble);
     let first = &mut lost.evidence[0];
@@ -46,12 +46,12 @@ fn shares_of_the_time_are_told_as_such_and_not_as_ratios() {
     assert_eq!(how_bad(&lost), "absent 100 % of the time, its 11 peers 0 %");
     lost.cause = Cause::ServerDown;
     (lost.evidence[0].components, lost.evidence[0].held) = (72, 72);
-    assert_eq!(how_bad(&lost), "72 of its 72 components silent while its 11 peers are at work");
+    assert_eq!(how_bad(&lost), "72 of its 72 components absent or idle while its 11 peers are in use");
     assert_eq!(serde_json::to_value(&lost).unwrap()["severity"], serde_json::Value::Null);
 }
 
 #[test]
-fn beside_peers_at_nothing_both_are_told() {
+fn where_the_peers_are_at_zero_both_values_are_shown() {
     let mut busy = suspect();
     (busy.severity, busy.evidence[0].peers) = (f64::NAN, Some(0.0));
     assert_eq!(how_bad(&busy), "await 41.2 ms, that of its 11 peers 0 ms");
@@ -60,21 +60,21 @@ fn beside_peers_at_nothing_both_are_told() {
 }
 
 #[test]
-fn a_ratio_that_says_nothing_is_left_out() {
+fn a_ratio_near_one_is_left_out() {
     let mut jittery = suspect();
     for severity in [f64::NAN, 1.0, 0.2] {
         jittery.severity = severity;
         assert_eq!(how_bad(&jittery), "unlike its 11 peers");
     }
     jittery.severity = f64::INFINITY;
-    assert_eq!(how_bad(&jittery), "slower beyond measure compared with its 11 peers");
+    assert_eq!(how_bad(&jittery), "far slower than its 11 peers");
 }
 
 #[test]
-fn no_suspects_is_only_as_sure_as_the_look() {
-    assert_eq!(certainty(&sample::nobody()).len(), 2);
-    assert!(certainty(&sample::only_warnings())[0].contains("says nothing"));
-    let mut hasty = sample::nobody();
+fn no_suspects_comes_with_its_limits() {
+    assert_eq!(certainty(&sample::healthy()).len(), 2);
+    assert!(certainty(&sample::only_warnings())[0].contains("does not show"));
+    let mut hasty = sample::healthy();
     hasty.to = hasty.from.map(|from| from + laggard_core::model::time::Span::from_seconds(300));
-    assert!(certainty(&hasty)[1].contains("Only 5\u{a0}min were looked at"));
+    assert!(certainty(&hasty)[1].contains("Only 5\u{a0}min were evaluated"));
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use laggard_core::examination::{Examination, Examined};
+use laggard_core::evaluation::{Evaluation, GroupScores};
 use laggard_core::methods::Method;
 use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::cluster::Inventory;
@@ -55,7 +55,7 @@ struct Entry {
     /// Nothing: all of it.
     beginning: Option<Span>,
     step: Span,
-    examination: Examination,
+    evaluation: Evaluation,
     /// The most telling metric of each group.
     telling: Vec<Option<MetricId>>,
     alarms: Alarms,
@@ -135,8 +135,8 @@ impl<'a> Contest<'a> {
             .entries
             .iter()
             .filter(|entry| entry.step == step)
-            .flat_map(|entry| entry.examination.metrics());
-        let metrics: BTreeMap<MetricId, &'static Metric> = all.map(|metric| (metric.id, metric)).collect();
+            .flat_map(|entry| entry.evaluation.metrics());
+        let metrics: BTreeMap<&str, &'static Metric> = all.map(|metric| (metric.name, metric)).collect();
         metrics.into_values().collect()
     }
 
@@ -146,16 +146,16 @@ impl<'a> Contest<'a> {
             self.covered.take(tables);
         }
         for entry in self.entries.iter_mut().filter(|entry| entry.step == step) {
-            let examined = entry.examination.evaluate(tables);
-            entry.hear(self.inventory, self.truth, &examined);
+            let verdicts = entry.evaluation.evaluate(tables);
+            entry.hear(self.inventory, self.truth, &verdicts);
         }
     }
 
     /// No more tables come.
     pub fn finish(&mut self) {
         for entry in &mut self.entries {
-            let examined = entry.examination.finish();
-            entry.hear(self.inventory, self.truth, &examined);
+            let verdicts = entry.evaluation.finish();
+            entry.hear(self.inventory, self.truth, &verdicts);
         }
     }
 
@@ -236,14 +236,14 @@ impl Entry {
         };
         let is_usual = beginning.is_none() && scale == 1.0;
         let windows = is_usual.then(|| WindowTally::new(&entrant.lengths(&plan.lengths, step)));
-        let examination = Examination::new(inventory, &*cut);
-        Entry { entrant, scale, beginning, step, examination, telling, alarms: Alarms::default(), windows }
+        let evaluation = Evaluation::new(inventory, &*cut);
+        Entry { entrant, scale, beginning, step, evaluation, telling, alarms: Alarms::default(), windows }
     }
 
-    fn hear(&mut self, inventory: &Inventory, truth: &Truth, examined: &[Examined]) {
-        for Examined { group, judgements } in examined {
+    fn hear(&mut self, inventory: &Inventory, truth: &Truth, verdicts: &[GroupScores]) {
+        for GroupScores { group, metrics } in verdicts {
             let members = &inventory.groups[*group].members;
-            for judgement in judgements {
+            for judgement in metrics {
                 self.alarms.take(truth, members, judgement);
                 if let Some(windows) = &mut self.windows
                     && self.telling[*group] == Some(judgement.metric.id)

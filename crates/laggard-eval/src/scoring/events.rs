@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use laggard_core::diagnosis::Suspect;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::report::Suspect;
 use laggard_core::scores::Window;
 use serde::Serialize;
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::time::Timestamp;
 use serde::Serialize;
 

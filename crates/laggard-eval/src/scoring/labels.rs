@@ -2,7 +2,7 @@
 //! In: the text of a CSV file. Out: [`Label`]s. Always: a line that cannot be read is an error with its number, since
 //! scores against half of the truth would be wrong without a word.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::time::Timestamp;
 use laggard_core::scores::Window;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::cluster::{Component, Inventory};
 use laggard_core::scores::Window;
 

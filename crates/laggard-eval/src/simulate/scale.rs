@@ -2,7 +2,7 @@
 //! In: how many, and for how long. Out: recordings of hosts of a hundred disks each. Always: one peer group, and no
 //! disk is slower than others by more than its nature but those that the labels name.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::cluster::ClusterFile;
 use laggard_core::model::component;
 use laggard_core::model::schema::Schema;

@@ -1,6 +1,6 @@
 //! The interface that every fault implements.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 
 use super::parameters::Parameters;
 use super::steps::{Choice, FaultName, LabStep, NodeSteps, Step};
@@ -120,8 +120,8 @@ macro_rules! lab_fault {
                 &$areas
             }
 
-            fn cause(&self) -> laggard_core::diagnosis::cause::Cause {
-                laggard_core::diagnosis::cause::Cause::$cause
+            fn cause(&self) -> laggard_core::diagnosis::Cause {
+                laggard_core::diagnosis::Cause::$cause
             }
 
             $(fn $in_lab(&self) -> Option<&dyn crate::faults::model::LabFault> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Aim, Area, FaultModel, LabFault, Mechanism};

@@ -9,17 +9,17 @@ use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
+use laggard_core::tables::stretches::{Stretch, joined};
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
 use crate::dataset::segment::Segment;
 use crate::dataset::{Dataset, Listing};
 use crate::error::{Problem, StoreError};
 use crate::reading::selection::Predicate;
-use crate::tables::grids::joined;
 use crate::tables::query::{HostTables, Query};
 use crate::tables::timed_segment::TimedSegment;
 
-pub use crate::tables::timed_segment::{Stretch, rhythm};
+pub use crate::tables::timed_segment::rhythm;
 
 /// Metrics of the components of a dataset, on any grid.
 pub struct Tabulator<'a> {

@@ -25,13 +25,6 @@ pub(crate) struct TimedSegment {
     pub(crate) wraps_at_32_bits: bool,
 }
 
-/// A period that a segment covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    pub first: Timestamp,
-    pub last: Timestamp,
-}
-
 /// The interval of a recording that does not state it and has too few samples to estimate it.
 const FALLBACK_EVERY: Span = Span::SECOND;
 

@@ -1,17 +1,14 @@
 //! `laggard cluster`: components and their peer groups.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use laggard_core::model::cluster::{ClusterFile, Component, FEWEST_PEERS, Inventory, Recorded};
-use laggard_core::model::component::{Kind, natural_order};
+use laggard_core::model::cluster::{Component, FEWEST_PEERS, Inventory};
+use laggard_core::model::component::natural_order;
 use laggard_sources::discover::gluster;
-use laggard_store::dataset::{Dataset, Listing};
-use laggard_store::error::{Problem, StoreError};
-use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use laggard_store::dataset_recording::{cluster_file, recorded_components};
 use serde::Serialize;
 
 use super::tables;
@@ -117,8 +114,8 @@ fn run_command(command: &str) -> anyhow::Result<String> {
 impl Check {
     fn run(self) -> Outcome {
         let dataset = tables::open(&self.dataset)?;
-        let file = load(&dataset, self.cluster.as_deref())?;
-        let (recorded, problems) = recorded(&dataset)?;
+        let file = cluster_file(&dataset, self.cluster.as_deref())?;
+        let (recorded, problems) = recorded_components(&dataset)?;
         if recorded.is_empty() && problems.is_empty() {
             bail!(tables::empty());
         }
@@ -143,35 +140,6 @@ impl Check {
         }
         Ok(())
     }
-}
-
-/// The cluster file named on the command line, else the one in the dataset, else the default.
-pub fn load(dataset: &Dataset, named: Option<&Path>) -> anyhow::Result<ClusterFile> {
-    let own = dataset.folder().map(|folder| folder.join("cluster.toml")).filter(|path| path.is_file());
-    let Some(path) = named.map(Path::to_owned).or(own) else { return Ok(ClusterFile::default()) };
-    ClusterFile::parse(&read(&path)?).with_context(|| path.display().to_string())
-}
-
-/// The components and hosts of a dataset, and the files that could not be read. The recorder's rows about itself do not
-/// count as a component.
-pub fn recorded(dataset: &Dataset) -> Result<(Vec<Recorded>, Vec<Problem>), StoreError> {
-    let Listing { segments, mut problems } = dataset.segments()?;
-    let mut recorded = BTreeSet::new();
-    let tables = segments.par_iter().filter(|segment| segment.table.kind != Kind::RECORDER);
-    let tables: Vec<_> = tables.map(|segment| (segment, segment.components())).collect();
-    for (segment, components) in tables {
-        let (host, kind) = (segment.host.clone(), segment.table.kind.clone());
-        let of =
-            |name: &str, kind: &Kind| Recorded { name: name.into(), kind: kind.clone(), host: host.clone() };
-        match components {
-            Ok(names) => {
-                recorded.insert(of(&host, &Kind::SERVER));
-                recorded.extend(names.iter().map(|name| of(name, &kind)));
-            }
-            Err(error) => problems.push(Problem { name: segment.name().to_string(), error }),
-        }
-    }
-    Ok((recorded.into_iter().collect(), problems))
 }
 
 fn groups(inventory: &Inventory) -> comfy_table::Table {

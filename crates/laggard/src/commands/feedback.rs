@@ -10,10 +10,11 @@ use laggard_core::model::time::{Span, Timestamp, parse_time};
 use laggard_core::suspects::blame::CONTAINERS;
 use laggard_core::suspects::feedback::{Event, Feedback as Said, Word, covers};
 use laggard_store::dataset::Dataset;
+use laggard_store::dataset_recording::{cluster_file, recorded_components};
 use laggard_store::notebook;
 use serde::Serialize;
 
-use super::{cluster, tables};
+use super::tables;
 use crate::arguments::{now, positive_span};
 use crate::failure::{Done, Outcome, tell};
 use crate::output;
@@ -109,8 +110,8 @@ impl Feedback {
 
     /// Who is meant, in words. Nobody: refused, with the nearest name that is known.
     fn meant(&self, dataset: &Dataset, name: &str) -> anyhow::Result<String> {
-        let file = cluster::load(dataset, self.cluster.as_deref())?;
-        let (recorded, problems) = cluster::recorded(dataset)?;
+        let file = cluster_file(dataset, self.cluster.as_deref())?;
+        let (recorded, problems) = recorded_components(dataset)?;
         problems.iter().for_each(tell);
         let inventory = Inventory::new(&file, &recorded);
         let of_name = inventory.components.iter().filter(|component| covers(name, component));

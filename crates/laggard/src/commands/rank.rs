@@ -1,4 +1,4 @@
-//! `laggard rank`: who has been unlike its peers for longest, hour by hour.
+//! `laggard rank`: the components that have differed from their peers for longest, hour by hour.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,23 +8,24 @@ use clap::{Args, value_parser};
 use laggard_core::model::cluster::{Inventory, PeerGroup};
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Timestamp;
-use laggard_core::report::Warning;
+use laggard_core::pipeline::{evaluate, threshold_warnings};
+use laggard_core::recording::Recording;
 use laggard_core::report::number::count;
+use laggard_core::report::warning_texts::remark;
 use laggard_core::suspects::listing::Listing;
 use laggard_core::suspects::ranked::{HourList, HourLists, LISTED, Ranked};
+use laggard_store::dataset_recording::DatasetRecording;
 use serde::Serialize;
 
 use super::tables;
-use crate::choosing::Choice;
-use crate::examining::Recording;
-use crate::failure::{Outcome, TooPoor, tell};
+use crate::failure::{Done, Outcome, TooPoor, tell};
+use crate::method_options::MethodOptions;
 use crate::timeframe::Timeframe;
-use crate::{limits, output, progress};
+use crate::{output, progress};
 
-/// List, hour by hour, who has been unlike its peers for longest.
+/// List, hour by hour, the components that have differed from their peers for longest.
 ///
-/// Each component counts its windows: one more for each in which it is anomalous, one less for each in which it is not,
-/// never below none. A line is an hour, with the components of the highest counts as they stand at its end: the count,
+/// Each component has a count: plus one for each anomalous window, minus one for each other window, never below 0. A line is an hour, with the components of the highest counts as they stand at its end: the count,
 /// the number of the peer group, and the name. `laggard feedback` zeroes or hides components.
 #[derive(Args)]
 #[command(
@@ -35,7 +36,7 @@ Examples:
   laggard rank data --top 4 --from -1d
   laggard rank data --json | jq '.hours[-1].places[0]'
 
-Exit status: 0 done, 2 usage or input error, 4 data too poor to judge."
+Exit status: 0 done, 2 usage or input error, 4 data too poor to evaluate."
 )]
 pub struct Rank {
     /// The dataset: a folder, or an object-store prefix.
@@ -44,13 +45,13 @@ pub struct Rank {
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
     #[command(flatten)]
-    choice: Choice,
+    method: MethodOptions,
     #[command(flatten)]
     timeframe: Timeframe,
-    /// List so many each hour.
+    /// Components listed each hour.
     #[arg(long, value_name = "N", default_value_t = LISTED as u16, value_parser = value_parser!(u16).range(1..))]
     top: u16,
-    /// As JSON: see docs/operating.md.
+    /// Print JSON: see docs/operating.md.
     #[arg(long)]
     json: bool,
 }
@@ -58,43 +59,36 @@ pub struct Rank {
 impl Rank {
     pub fn run(self) -> Outcome {
         let dataset = tables::open(&self.dataset)?;
-        let mut recording = Recording::open(dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
-        let method = self.choice.method(recording.span()?, false)?;
-        let (inventory, feedback) = (recording.inventory.clone(), recording.feedback.clone());
-        let beat = method.beat(method.step(recording.slowest));
+        let mut recording = DatasetRecording::open(dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
+        let choice = self.method.parsed()?;
+        let method = choice.method(recording.times().length()?, false)?;
+        let (inventory, feedback) = (recording.inventory().clone(), recording.feedback().clone());
+        let beat = method.beat(method.step(recording.times().longest_interval));
         let mut listing = Listing::new(&inventory, &feedback, beat, self.top.into());
-        let is_watched = |group: &PeerGroup| group.is_judged() && !method.metrics(&group.kind).is_empty();
-        let groups = number(&mut listing, &inventory, is_watched);
+        let is_compared = |group: &PeerGroup| group.is_judged() && !method.metrics(&group.kind).is_empty();
+        let groups = number(&mut listing, &inventory, is_compared);
         let bar = progress::over_shares();
-        let examined = recording.examine(&*method, &mut |examined, done| {
-            examined.iter().for_each(|examined| listing.take(examined));
+        let evaluated = evaluate(&mut recording, &*method, &mut |verdicts, done| {
+            verdicts.iter().for_each(|verdicts| listing.take(verdicts));
             bar.set_position((done * progress::SHARES as f64) as u64);
-            Ok(())
         });
         bar.finish_and_clear();
-        examined?;
-        recording.problems.iter().for_each(tell);
-        let metrics: Vec<&'static Metric> = inventory
-            .groups
-            .iter()
-            .filter(|group| is_watched(group))
-            .flat_map(|group| method.metrics(&group.kind))
-            .collect();
-        if let Some(Warning { text, next }) = limits::lacking(&self.choice.lacking(&metrics)?) {
-            tell(format_args!("  !  {text}\n  -> {next}"));
+        evaluated?;
+        recording.problems().iter().for_each(tell);
+        let lists = listing.lists();
+        if lists.0.is_empty() {
+            bail!(TooPoor("no window was completed: record for longer, or choose a longer time".into()));
         }
-        self.tell(method.name(), &groups, &listing.lists())?;
-        Ok(recording.done())
+        let compared = inventory.groups.iter().filter(|group| is_compared(group));
+        let metrics: Vec<&'static Metric> = compared.flat_map(|group| method.metrics(&group.kind)).collect();
+        for warning in threshold_warnings(&choice, &metrics).iter().map(remark) {
+            tell(format_args!("  !  {}\n  -> {}", warning.text, warning.next));
+        }
+        self.print(method.name(), &groups, &lists)?;
+        Ok(if recording.has_problems() { Done::WithErrors } else { Done::Well })
     }
 
-    fn tell(&self, method: &str, groups: &[Numbered], lists: &HourLists) -> anyhow::Result<()> {
-        if lists.0.is_empty() {
-            bail!(TooPoor("no window came to its end: record for longer, or choose a longer time".into()));
-        }
-        if self.choice.is_untrained() {
-            let Warning { text, next } = limits::untrained(method);
-            tell(format_args!("  !  {text}\n  -> {next}"));
-        }
+    fn print(&self, method: &str, groups: &[Numbered], lists: &HourLists) -> anyhow::Result<()> {
         if self.json {
             return output::json(&document(method, groups, lists));
         }
@@ -120,16 +114,16 @@ struct Numbered<'a> {
 fn number<'a>(
     listing: &mut Listing,
     inventory: &'a Inventory,
-    is_watched: impl Fn(&PeerGroup) -> bool,
+    is_compared: impl Fn(&PeerGroup) -> bool,
 ) -> Vec<Numbered<'a>> {
-    let watched = inventory.groups.iter().enumerate().filter(|(_, group)| is_watched(group));
+    let compared = inventory.groups.iter().enumerate().filter(|(_, group)| is_compared(group));
     let numbered = |(index, group): (usize, &'a PeerGroup)| Numbered {
         number: listing.add_group(index, group),
         name: &group.name,
         kind: group.kind.as_str(),
         members: group.members.len(),
     };
-    watched.map(numbered).collect()
+    compared.map(numbered).collect()
 }
 
 #[derive(Serialize)]

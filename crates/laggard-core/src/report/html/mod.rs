@@ -2,6 +2,7 @@
 //! In: [`Report`]. Out: a page. Always: what others named is escaped; the first screen says who, what and since
 //! when.
 
+mod evidence;
 mod overview;
 mod suspect;
 mod system;
@@ -11,7 +12,8 @@ pub mod training;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::number::{count, spaced_instant, span};
-use super::{PICTURED, Report, Warning, foreign, svg, words};
+use super::{Remark, Report, foreign, svg, words};
+use crate::diagnosis::PICTURED;
 use crate::model::time::Timestamp;
 
 /// Nothing is loaded and nothing is run; only the page's own style sheet counts.
@@ -78,7 +80,7 @@ fn top(report: &Report) -> Markup {
 }
 
 fn mood(report: &Report) -> &'static str {
-    match (report.suspects.is_empty(), words::is_judged(report)) {
+    match (report.suspects.is_empty(), report.is_evaluated()) {
         (false, _) => "bad",
         (true, true) => "good",
         (true, false) => "caution",
@@ -111,7 +113,7 @@ fn suspects(report: &Report) -> Markup {
     }
 }
 
-fn warnings(warnings: &[Warning]) -> Markup {
+fn warnings(warnings: &[Remark]) -> Markup {
     html! {
         @if !warnings.is_empty() {
             section #warnings {

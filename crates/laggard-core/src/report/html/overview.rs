@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 
 use super::time;
+use crate::diagnosis::Suspect;
 use crate::report::number::{count, percent, span};
-use crate::report::{Report, Suspect, words};
+use crate::report::{Report, words};
 
 /// Rows of the table; who has more suspects than this has another problem.
 const MOST_ROWS: usize = 500;
@@ -37,7 +38,7 @@ fn row(number: usize, suspect: &Suspect, is_linked: bool) -> Markup {
                 " " span.quiet { (suspect.component.kind) }
             }
             td.bad { (words::how_bad(suspect)) }
-            td { (words::cause(suspect.cause)) " " span.quiet.whole { (percent(suspect.confidence)) } }
+            td { (suspect.cause.title()) " " span.quiet.whole { (percent(suspect.confidence)) } }
             td { (time(suspect.since)) br; span.quiet { (lasting(suspect)) } }
         }
     }

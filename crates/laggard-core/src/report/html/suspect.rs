@@ -3,12 +3,13 @@
 use maud::{Markup, html};
 
 use super::overview::lasting;
-use super::{commands, tables, time};
-use crate::diagnosis::cause::Cause;
+use super::{commands, evidence, tables, time};
+use crate::diagnosis::Cause;
+use crate::diagnosis::{Comparison, Suspect};
 use crate::model::time::Timestamp;
 use crate::report::number::{count, percent};
 use crate::report::svg::{comparison, scores};
-use crate::report::{Comparison, Suspect, foreign, words};
+use crate::report::{foreign, words};
 
 /// Names of explained components that are shown at once, and at all.
 const EXPLAINED_AT_ONCE: usize = 8;
@@ -26,7 +27,7 @@ pub fn card(number: usize, suspect: &Suspect, pictures: &[Comparison]) -> Markup
                 (checks(suspect))
             }
             (drawn(suspect, pictures))
-            (tables::evidence(suspect))
+            (evidence::table(suspect))
             (tables::alternatives(suspect))
         }
     }
@@ -48,9 +49,9 @@ fn facts(suspect: &Suspect) -> Markup {
         dl {
             dt { "Likely cause" }
             dd {
-                b { (words::cause(suspect.cause)) }
-                @if suspect.cause != Cause::Unknown { " " span.quiet.whole { (percent(suspect.confidence)) " sure" } }
-                br; span.quiet { (words::meaning(suspect.cause)) }
+                b { (suspect.cause.title()) }
+                @if suspect.cause != Cause::Unknown { " " span.quiet.whole { (percent(suspect.confidence)) " confidence" } }
+                br; span.quiet { (suspect.cause.meaning()) }
             }
             dt { @if suspect.is_ongoing { "Since" } @else { "From" } }
             dd { b { (time(suspect.since)) } br; span.quiet { (lasting(suspect)) } }

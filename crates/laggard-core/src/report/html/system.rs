@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use maud::{Markup, html};
 
+use crate::diagnosis::{HeatMap, Mark, Node};
 use crate::report::number::ratio;
 use crate::report::svg::heat::{Peak, peaks};
-use crate::report::{HeatMap, Mark, Node, Report, svg};
+use crate::report::{Report, svg};
 
 /// Components by time, as a picture and as a table.
 pub fn heat(report: &Report) -> Markup {

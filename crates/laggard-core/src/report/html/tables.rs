@@ -1,71 +1,26 @@
-//! Tables of the page: evidence, other causes, peer groups, and what pictures show in numbers.
+//! Tables of the page: other causes, peer groups, and the numbers behind the pictures.
 
 use maud::{Markup, html};
 
 use super::time;
-use crate::report::number::{percent, quantity, ratio};
+use crate::diagnosis::{Comparison, Suspect};
+use crate::report::number::{percent, quantity};
 use crate::report::svg::comparison::{Row, rows};
-use crate::report::{Comparison, Evidence, Group, Report, Suspect, words};
+use crate::report::{Group, Report};
 
 /// Rows of the table under a picture.
 const MOST_ROWS: usize = 24;
-const MOST_EVIDENCE: usize = 30;
 const MOST_GROUPS: usize = 200;
-
-/// Every metric that speaks against a suspect.
-pub fn evidence(suspect: &Suspect) -> Markup {
-    html! {
-        @if !suspect.evidence.is_empty() {
-            h3 { "Evidence" }
-            table {
-                thead {
-                    tr {
-                        th { "Metric" } th.number { "Its value" } th.number { "Its peers" } th.number { "Ratio" }
-                        th.number { "Score / threshold" } th.number { "Windows" }
-                    }
-                }
-                tbody {
-                    @for one in suspect.evidence.iter().take(MOST_EVIDENCE) { (evidence_row(one, suspect)) }
-                }
-            }
-            @if suspect.evidence.len() > MOST_EVIDENCE {
-                p.quiet { "and " (suspect.evidence.len() - MOST_EVIDENCE) " more: the JSON form has them all" }
-            }
-        }
-    }
-}
-
-fn evidence_row(evidence: &Evidence, suspect: &Suspect) -> Markup {
-    html! {
-        tr {
-            td {
-                b { (evidence.metric) } " " span.quiet { (evidence.metric.metric().about) }
-                @if evidence.components > 1 {
-                    ", " (evidence.components) " of its " (evidence.held) " components"
-                } @else if evidence.component != suspect.component.name { ", " span.name { (evidence.component) } }
-            }
-            td.number.bad { (value(evidence)) }
-            td.number { (quantity(evidence.peers, evidence.unit)) }
-            td.number { (evidence.ratio().map_or_else(|| "-".into(), ratio)) }
-            td.number { (ratio(evidence.score)) }
-            td.number { (evidence.windows) }
-        }
-    }
-}
-
-fn value(evidence: &Evidence) -> String {
-    if evidence.value.is_none() { "no samples".into() } else { quantity(evidence.value, evidence.unit) }
-}
 
 /// Causes that the evidence leaves open.
 pub fn alternatives(suspect: &Suspect) -> Markup {
     html! {
         @if !suspect.alternatives.is_empty() {
-            h3 { "Other causes that may be" }
+            h3 { "Other possible causes" }
             table.causes {
                 tbody {
                     @for other in &suspect.alternatives {
-                        tr { td { b { (words::cause(other.cause)) } } td.number { (percent(other.confidence)) } td { (other.because) } }
+                        tr { td { b { (other.cause.title()) } } td.number { (percent(other.confidence)) } td { (other.because) } }
                     }
                 }
             }
@@ -73,7 +28,7 @@ pub fn alternatives(suspect: &Suspect) -> Markup {
     }
 }
 
-/// A picture's values, for those who read numbers rather than lines.
+/// A picture's values as numbers.
 pub fn comparison(picture: &Comparison) -> Markup {
     html! {
         details.table {
@@ -82,7 +37,7 @@ pub fn comparison(picture: &Comparison) -> Markup {
                 thead {
                     tr {
                         th { "From" } th.number { "Its value" } th.number { "Peers' median" }
-                        th.number { "A tenth is below" } th.number { "A tenth is above" }
+                        th.number { "Peers' 10th percentile" } th.number { "Peers' 90th percentile" }
                     }
                 }
                 tbody { @for row in rows(picture, MOST_ROWS) { (comparison_row(&row, picture.unit)) } }
@@ -100,14 +55,13 @@ fn comparison_row(row: &Row, unit: &str) -> Markup {
     }
 }
 
-/// Who was compared with whom.
 pub fn groups(report: &Report) -> Markup {
     html! {
         @if !report.groups.is_empty() {
             section {
                 h2 { "What was compared" }
                 table {
-                    thead { tr { th { "Peer group" } th { "Of" } th.number { "Members" } th { "Judged" } th { "" } } }
+                    thead { tr { th { "Peer group" } th { "Of" } th.number { "Members" } th { "Evaluated" } th { "" } } }
                     tbody { @for group in report.groups.iter().take(MOST_GROUPS) { (group_row(group)) } }
                 }
                 @if report.groups.len() > MOST_GROUPS {

@@ -5,28 +5,29 @@ use maud::{Markup, html};
 use super::{document, time, warnings};
 use crate::report::number::{count, ratio, significant, span};
 use crate::report::svg;
-use crate::report::trained::{Lesson, StandingOut, Superimposed, Trained};
+use crate::report::warning_texts::remark;
+use crate::training::{GroupPicture, Outlier, ThresholdSummary, TrainingResult};
 
 /// More pictures only make the page heavy.
 const MOST_PICTURES: usize = 24;
 
 /// The page.
-pub fn page(trained: &Trained) -> String {
+pub fn page(result: &TrainingResult) -> String {
     let body = html! {
-        (top(trained))
+        (top(result))
         main {
-            (warnings(&trained.warnings))
-            (pictures(trained))
-            (lessons(trained))
+            (warnings(&result.warnings.iter().map(remark).collect::<Vec<_>>()))
+            (pictures(result))
+            (summaries(result))
         }
         (foot())
     };
-    document(&format!("Training on {}", trained.origin.dataset), &body)
+    document(&format!("Training on {}", result.origin.dataset), &body)
 }
 
-fn top(trained: &Trained) -> Markup {
-    let origin = &trained.origin;
-    let (mood, words) = match trained.warnings.is_empty() {
+fn top(result: &TrainingResult) -> Markup {
+    let origin = &result.origin;
+    let (mood, words) = match result.warnings.is_empty() {
         true => ("good", "Looks calm: see for yourself"),
         false => ("caution", "Look before you use this training"),
     };
@@ -47,17 +48,17 @@ fn top(trained: &Trained) -> Markup {
     }
 }
 
-fn pictures(trained: &Trained) -> Markup {
-    let left = trained.pictures.len().saturating_sub(MOST_PICTURES);
+fn pictures(result: &TrainingResult) -> Markup {
+    let left = result.pictures.len().saturating_sub(MOST_PICTURES);
     html! {
-        @for shown in trained.pictures.iter().take(MOST_PICTURES) { (figure(shown)) }
+        @for shown in result.pictures.iter().take(MOST_PICTURES) { (figure(shown)) }
         @if left > 0 {
             p.quiet { (count(left, "more picture")) " not shown: train fewer metrics at a time with --metric" }
         }
     }
 }
 
-fn figure(shown: &Superimposed) -> Markup {
+fn figure(shown: &GroupPicture) -> Markup {
     html! {
         article.card {
             figure {
@@ -72,7 +73,7 @@ fn figure(shown: &Superimposed) -> Markup {
     }
 }
 
-fn lessons(trained: &Trained) -> Markup {
+fn summaries(result: &TrainingResult) -> Markup {
     html! {
         section {
             h2 { "What was learnt" }
@@ -83,26 +84,26 @@ fn lessons(trained: &Trained) -> Markup {
                         th.number { "Median" } th.number { "Highest" } th { "Stands out" }
                     }
                 }
-                tbody { @for lesson in &trained.lessons { (row(lesson)) } }
+                tbody { @for summary in &result.summaries { (row(summary)) } }
             }
         }
     }
 }
 
-fn row(lesson: &Lesson) -> Markup {
+fn row(summary: &ThresholdSummary) -> Markup {
     html! {
         tr {
-            td.name { (lesson.group) } td { (lesson.metric) } td.number { (lesson.windows) }
-            @for number in [lesson.lowest, lesson.median, lesson.highest] { td.number { (significant(number)) } }
-            td { (names(&lesson.standing_out)) }
+            td.name { (summary.group) } td { (summary.metric) } td.number { (summary.windows) }
+            @for number in [summary.lowest, summary.median, summary.highest] { td.number { (significant(number)) } }
+            td { (names(&summary.outliers)) }
         }
     }
 }
 
-fn names(standing_out: &[StandingOut]) -> Markup {
+fn names(outliers: &[Outlier]) -> Markup {
     html! {
-        @if standing_out.is_empty() { span.quiet { "nobody" } }
-        @for (k, one) in standing_out.iter().enumerate() {
+        @if outliers.is_empty() { span.quiet { "nobody" } }
+        @for (k, one) in outliers.iter().enumerate() {
             @if k > 0 { ", " }
             span.name { (one.component) } " " span.quiet { (ratio(one.ratio)) }
         }

@@ -7,9 +7,10 @@ use super::reduction::{mean, part, stretches};
 use super::scale::Scale;
 use super::time::{TimeScale, clock};
 use super::{band, line, readout};
+use crate::diagnosis::Comparison;
 use crate::model::time::Timestamp;
+use crate::report::foreign;
 use crate::report::number::{quantity, spaced_instant};
-use crate::report::{Comparison, foreign};
 
 /// The width of pictures of series.
 pub const WIDTH: f64 = 960.0;

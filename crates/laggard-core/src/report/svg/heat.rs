@@ -8,9 +8,10 @@ use super::comparison::WIDTH;
 use super::frame::{Plot, Swatch, key, picture, rectangle, text};
 use super::reduction::stretches;
 use super::time::{TimeScale, clock};
+use crate::diagnosis::HeatMap;
 use crate::model::time::Timestamp;
+use crate::report::foreign;
 use crate::report::number::{count, ratio};
-use crate::report::{HeatMap, foreign};
 
 const TOP: f64 = 36.0;
 const LEFT: f64 = 178.0;

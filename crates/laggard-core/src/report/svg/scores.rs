@@ -9,8 +9,8 @@ use super::readout;
 use super::reduction::stretches;
 use super::scale::Scale;
 use super::time::{TimeScale, clock};
+use crate::diagnosis::Comparison;
 use crate::model::time::Timestamp;
-use crate::report::Comparison;
 use crate::report::number::{count, significant};
 
 const HEIGHT: f64 = 190.0;

@@ -12,7 +12,7 @@ use super::scale::Scale;
 use super::time::TimeScale;
 use crate::report::foreign;
 use crate::report::number::{count, spaced_instant};
-use crate::report::trained::Superimposed;
+use crate::training::GroupPicture;
 
 const HEIGHT: f64 = 282.0;
 const PLOT: Plot = Plot { left: 104.0, right: 944.0, top: 48.0, bottom: 242.0 };
@@ -23,7 +23,7 @@ const MOST_POINTS: usize = 20_000;
 const CLASSES: [&str; 4] = ["out1", "out2", "out3", "out4"];
 
 /// Draws it.
-pub fn draw(shown: &Superimposed) -> Markup {
+pub fn draw(shown: &GroupPicture) -> Markup {
     let envelope = &shown.envelope;
     let values = (0..envelope.members()).flat_map(|member| envelope.row(member));
     let scale = Scale::fitting(values.flat_map(|(low, high)| [low, high]), PLOT.bottom, PLOT.top);
@@ -42,22 +42,22 @@ pub fn draw(shown: &Superimposed) -> Markup {
 }
 
 /// `await of all 768 members of attachment priority=1`.
-fn title(shown: &Superimposed) -> String {
+fn title(shown: &GroupPicture) -> String {
     format!("{} of all {} members of {}", shown.metric.name, shown.envelope.members(), shown.group)
 }
 
-fn description(shown: &Superimposed) -> String {
+fn description(shown: &GroupPicture) -> String {
     let names: Vec<&str> = named(shown).map(|(member, _)| shown.names[member].as_str()).collect();
     let who = if names.is_empty() { "Nobody".into() } else { names.join(", ") };
     format!("From {} on. {who} stands out.", spaced_instant(shown.envelope.start))
 }
 
-fn named(shown: &Superimposed) -> impl Iterator<Item = (usize, &'static str)> + '_ {
+fn named(shown: &GroupPicture) -> impl Iterator<Item = (usize, &'static str)> + '_ {
     let known = |member: &&usize| **member < shown.names.len().min(shown.envelope.members());
-    shown.standing_out.iter().filter(known).copied().zip(CLASSES)
+    shown.outliers.iter().filter(known).copied().zip(CLASSES)
 }
 
-fn legend(shown: &Superimposed) -> Markup {
+fn legend(shown: &GroupPicture) -> Markup {
     let names: Vec<(String, &str)> = named(shown)
         .map(|(member, class)| (foreign::shortened(&shown.names[member], NAME_ROOM), class))
         .collect();
@@ -67,7 +67,7 @@ fn legend(shown: &Superimposed) -> Markup {
     key(PLOT.left, 16.0, &entries)
 }
 
-fn peers(shown: &Superimposed, scale: &Scale) -> Markup {
+fn peers(shown: &GroupPicture, scale: &Scale) -> Markup {
     let envelope = &shown.envelope;
     if envelope.members() * envelope.columns <= MOST_POINTS {
         return html! {
@@ -81,7 +81,7 @@ fn peers(shown: &Superimposed, scale: &Scale) -> Markup {
 }
 
 /// A member's line, through the lowest and the highest value of each column.
-fn trace(shown: &Superimposed, member: usize, scale: &Scale) -> String {
+fn trace(shown: &GroupPicture, member: usize, scale: &Scale) -> String {
     let is_single = shown.envelope.row(member).all(|(low, high)| low == high || low.is_nan());
     let values: Vec<f64> = if is_single {
         shown.envelope.row(member).map(|(low, _)| low).collect()
@@ -92,7 +92,7 @@ fn trace(shown: &Superimposed, member: usize, scale: &Scale) -> String {
 }
 
 /// Where any member's line is, column by column. It is as large as the picture, however many members there are.
-fn inked(shown: &Superimposed, scale: &Scale) -> String {
+fn inked(shown: &GroupPicture, scale: &Scale) -> String {
     let envelope = &shown.envelope;
     let mut spans: Vec<Vec<(i32, i32)>> = vec![Vec::new(); envelope.columns];
     for member in 0..envelope.members() {
@@ -144,7 +144,7 @@ mod tests {
     use crate::tables::envelope::Envelope;
     use crate::tables::grid::Grid;
 
-    fn shown(members: usize, len: usize, value: impl Fn(usize, usize) -> f64) -> Superimposed {
+    fn shown(members: usize, len: usize, value: impl Fn(usize, usize) -> f64) -> GroupPicture {
         let grid = Grid { start: Timestamp::from_seconds(0), step: Span::SECOND, len };
         let names: Vec<String> = (0..members).map(|member| format!("oss{member}:sda <&>")).collect();
         let metric = Metric::named("await").unwrap();
@@ -157,7 +157,7 @@ mod tests {
         };
         let mut envelope = Envelope::new(grid.start - grid.step, grid.end(), grid.step, members);
         envelope.take(&table);
-        Superimposed { group: "disks".into(), metric, names, envelope, standing_out: vec![1] }
+        GroupPicture { group: "disks".into(), metric, names, envelope, outliers: vec![1] }
     }
 
     #[test]

@@ -5,8 +5,9 @@ use maud::{Markup, html};
 
 use super::comparison::WIDTH;
 use super::frame::{number, picture, rectangle, text};
+use crate::diagnosis::{Mark, Node};
+use crate::report::foreign;
 use crate::report::number::count;
-use crate::report::{Mark, Node, foreign};
 
 const LINE: f64 = 22.0;
 const INDENT: f64 = 22.0;

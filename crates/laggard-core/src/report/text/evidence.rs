@@ -1,30 +1,30 @@
-//! The evidence as aligned columns: metric, value, the peers' value, how many times, how clearly, how long.
+//! The evidence of a suspect in aligned columns. A new column is a cell in `row` and a width in `aligned`.
 
 use super::sheet::{INDENT, Role, Sheet, labelled};
+use crate::diagnosis::{Evidence, Suspect};
+use crate::report::foreign;
 use crate::report::number::{count, quantity, ratio};
-use crate::report::{Evidence, Suspect, foreign};
 
-/// Lines of evidence told; the strongest come first.
-const TOLD: usize = 5;
+/// Lines of evidence shown; the strongest come first.
+const SHOWN: usize = 5;
 const NAME_ROOM: usize = 28;
 
-/// Tells the strongest evidence.
-pub fn tell(sheet: &mut Sheet, suspect: &Suspect) {
+pub fn write(sheet: &mut Sheet, suspect: &Suspect) {
     let rows: Vec<Vec<String>> =
-        suspect.evidence.iter().take(TOLD).map(|evidence| row(evidence, suspect)).collect();
+        suspect.evidence.iter().take(SHOWN).map(|evidence| row(evidence, suspect)).collect();
     let widths: Vec<usize> = (0..5).map(|column| widest(&rows, column)).collect();
     let is_wide = widths.iter().sum::<usize>() + 2 * (widths.len() - 1) > sheet.room(INDENT);
     for (k, row) in rows.iter().enumerate() {
         let label = if k == 0 { "Evidence" } else { "" };
         if is_wide {
-            let told: Vec<&str> = row.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
-            sheet.field(label, &told.join(", "));
+            let cells: Vec<&str> = row.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+            sheet.field(label, &cells.join(", "));
         } else {
             sheet.line(&[(Role::Label, &labelled(label)), (Role::Plain, &aligned(row, &widths))]);
         }
     }
-    if suspect.evidence.len() > TOLD {
-        sheet.field("", &format!("and {} more: --json has them all", suspect.evidence.len() - TOLD));
+    if suspect.evidence.len() > SHOWN {
+        sheet.field("", &format!("and {} more: --json has them all", suspect.evidence.len() - SHOWN));
     }
 }
 

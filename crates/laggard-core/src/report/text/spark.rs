@@ -1,29 +1,30 @@
 //! A component and its peers over time, a line of blocks each, on one scale.
 
 use super::sheet::{INDENT, Role, Sheet, labelled};
+use crate::diagnosis::Comparison;
+use crate::report::foreign;
 use crate::report::number::quantity;
 use crate::report::svg::reduction::{highest, mean, part, stretches};
-use crate::report::{Comparison, foreign};
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const MISSING: char = '·';
 const SHORTEST: usize = 8;
 const LONGEST: usize = 60;
-/// Behind the blocks stands what they show.
+/// The legend after the blocks.
 const WORDS_ROOM: usize = 26;
 const NAME_ROOM: usize = 28;
 
-/// Tells both; nothing where there is no value at all.
-pub fn tell(sheet: &mut Sheet, suspect: &str, picture: &Comparison) {
+/// Both lines; nothing where there is no value at all.
+pub fn write(sheet: &mut Sheet, suspect: &str, picture: &Comparison) {
     let room = sheet.room(INDENT).saturating_sub(WORDS_ROOM);
     let whose = if picture.component == suspect { String::new() } else { whose(&picture.component, room) };
     let width = room.saturating_sub(whose.chars().count()).clamp(SHORTEST, LONGEST);
     let (own, peers) = (means(&picture.own, width), means(&picture.median, width));
     let Some(top) = highest(&[own.clone(), peers.clone()].concat()) else { return };
-    let told = |values: &[f64]| quantity(highest(values), picture.unit);
+    let shown = |values: &[f64]| quantity(highest(values), picture.unit);
     for (label, values, words) in [
-        ("Over time", &own, format!("{}{whose}, up to {}", picture.metric, told(&own))),
-        ("Its peers", &peers, format!("up to {}", told(&peers))),
+        ("Over time", &own, format!("{}{whose}, up to {}", picture.metric, shown(&own))),
+        ("Its peers", &peers, format!("up to {}", shown(&peers))),
     ] {
         let line = format!("{}  {words}", blocks(values, top));
         sheet.line(&[(Role::Label, &labelled(label)), (Role::Plain, &line)]);

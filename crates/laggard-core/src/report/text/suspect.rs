@@ -1,17 +1,17 @@
-//! One suspect, told to a tired operator.
+//! One suspect, for an operator who is tired.
 
 use super::evidence;
 use super::sheet::{Role, Sheet};
 use super::spark;
-use crate::diagnosis::cause::Cause;
+use crate::diagnosis::Cause;
+use crate::diagnosis::{Comparison, Suspect};
 use crate::report::number::{count, instant, percent};
-use crate::report::{Comparison, Suspect, foreign, words};
+use crate::report::{foreign, words};
 
 const EXPLAINED: usize = 4;
 const ALTERNATIVES: usize = 2;
 
-/// Tells all that matters.
-pub fn tell(sheet: &mut Sheet, number: usize, suspect: &Suspect, picture: Option<&Comparison>) {
+pub fn write(sheet: &mut Sheet, number: usize, suspect: &Suspect, picture: Option<&Comparison>) {
     heading(sheet, number, suspect);
     sheet.field("When", &words::when(suspect));
     sheet.field("Likely cause", &cause(suspect));
@@ -20,9 +20,9 @@ pub fn tell(sheet: &mut Sheet, number: usize, suspect: &Suspect, picture: Option
     }
     explains(sheet, suspect);
     checks(sheet, suspect);
-    evidence::tell(sheet, suspect);
+    evidence::write(sheet, suspect);
     if let Some(picture) = picture {
-        spark::tell(sheet, &suspect.component.name, picture);
+        spark::write(sheet, &suspect.component.name, picture);
     }
     alternatives(sheet, suspect);
 }
@@ -39,10 +39,10 @@ fn heading(sheet: &mut Sheet, number: usize, suspect: &Suspect) {
 }
 
 fn cause(suspect: &Suspect) -> String {
-    let (cause, meaning) = (words::cause(suspect.cause), words::meaning(suspect.cause));
+    let (cause, meaning) = (suspect.cause.title(), suspect.cause.meaning());
     match suspect.cause {
         Cause::Unknown => format!("unknown: {meaning}"),
-        _ => format!("{cause}, {} sure: {meaning}", percent(suspect.confidence)),
+        _ => format!("{cause}, {} confidence: {meaning}", percent(suspect.confidence)),
     }
 }
 
@@ -64,19 +64,15 @@ fn checks(sheet: &mut Sheet, suspect: &Suspect) {
 
 fn alternatives(sheet: &mut Sheet, suspect: &Suspect) {
     for (k, other) in suspect.alternatives.iter().take(ALTERNATIVES).enumerate() {
-        let told = format!("{}, {}: {}", words::cause(other.cause), percent(other.confidence), other.because);
-        sheet.field(if k == 0 { "Or rather" } else { "" }, told.trim_end_matches([':', ' ']));
+        let text = format!("{}, {}: {}", other.cause.title(), percent(other.confidence), other.because);
+        sheet.field(if k == 0 { "Alternatively" } else { "" }, text.trim_end_matches([':', ' ']));
     }
 }
 
-/// Tells a suspect in a line.
-pub fn tell_briefly(sheet: &mut Sheet, number: usize, suspect: &Suspect) {
+/// A suspect in one line.
+pub fn write_briefly(sheet: &mut Sheet, number: usize, suspect: &Suspect) {
     let number = format!("{number:>2}. ");
-    let rest = format!(
-        ": {}, {}, since {}",
-        words::how_bad(suspect),
-        words::cause(suspect.cause),
-        instant(suspect.since)
-    );
+    let rest =
+        format!(": {}, {}, since {}", words::how_bad(suspect), suspect.cause.title(), instant(suspect.since));
     sheet.line(&[(Role::Strong, &number), (Role::Culprit, &suspect.component.name), (Role::Plain, &rest)]);
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::samples::RawTable;
 

@@ -1,6 +1,6 @@
 //! What goes wrong, or only looks like it, and what that does to servers and LUNs.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::time::Timestamp;
 
 use super::topology::{Lun, Server, Side, array_name, controller_name};

@@ -2,7 +2,7 @@
 //! In: the day's demands and events. Out: rows of its devices, in the order of time. Always: it depends on no other
 //! host's rows, so hosts can be made side by side.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::component;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Timestamp, Uptime};

@@ -14,7 +14,7 @@ mod topology;
 #[cfg(test)]
 mod tests;
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::cluster::ClusterFile;
 use laggard_core::model::time::{Span, Timestamp};
 

@@ -2,7 +2,7 @@
 //! In: how many days. Out: one day after the other. Always: a day is made when it is asked for, and depends only on its
 //! date, the events and the seed.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use laggard_core::model::cluster::ClusterFile;
 use laggard_core::model::time::{Span, Timestamp};
 

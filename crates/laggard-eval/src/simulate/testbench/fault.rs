@@ -1,6 +1,6 @@
 //! What goes wrong with one server (FAST '10, section 9), and when.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 
 use super::order::{Micros, SECOND};
 

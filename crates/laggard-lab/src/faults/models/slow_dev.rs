@@ -1,6 +1,6 @@
 //! A virtual disk that takes longer: requests that the operating system does not see take the rest of its time.
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use serde::{Deserialize, Serialize};
 
 use super::virtual_disk::steps;

@@ -9,8 +9,8 @@ use globset::GlobMatcher;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
 use laggard_core::tables::grid::Grid;
-use laggard_store::grids::{at_once, parts, within};
-use laggard_store::tabulate::{Stretch, Tabulator};
+use laggard_core::tables::stretches::{Stretch, portion_length, portions};
+use laggard_store::tabulate::Tabulator;
 
 use writers::{Format, Series};
 
@@ -109,14 +109,14 @@ impl Show {
     fn grids(&self, tabulator: &Tabulator, step: Span) -> anyhow::Result<Vec<Grid>> {
         let (from, to) = self.timeframe.ends()?;
         let stretches = tabulator.stretches(step);
-        let grids: Vec<Grid> = stretches.iter().filter_map(|s| within(*s, from, to, step)).collect();
+        let grids: Vec<Grid> = stretches.iter().filter_map(|s| s.grid(from, to, step)).collect();
         if grids.is_empty() {
             bail!(self.outside(&stretches, step));
         }
-        let at_once = at_once(VALUES_IN_MEMORY, tabulator.components());
+        let length = portion_length(VALUES_IN_MEMORY, tabulator.components());
         Ok(match self.format {
             Format::Plot => plot_grid(&grids),
-            _ => grids.into_iter().flat_map(|grid| parts(grid, at_once)).collect(),
+            _ => grids.into_iter().flat_map(|grid| portions(grid, length)).collect(),
         })
     }
 

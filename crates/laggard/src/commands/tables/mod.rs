@@ -5,7 +5,7 @@ mod contents;
 use clap::Args;
 use laggard_core::model::component::natural_order;
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_store::{Dataset, Problem};
+use laggard_store::Dataset;
 use serde::Serialize;
 
 use contents::{Contents, Missing, contents};
@@ -71,17 +71,6 @@ fn not_empty(tables: &[Contents], problems: usize) -> Result<(), TooPoor> {
 
 pub fn empty() -> TooPoor {
     TooPoor("the dataset is empty: fill it with `laggard record` or `laggard import`".into())
-}
-
-/// The error for a dataset without samples, or without a readable file.
-pub fn nothing_to_read(problems: &[Problem]) -> anyhow::Error {
-    match problems {
-        [] => empty().into(),
-        [only] => anyhow::anyhow!("no file of the dataset can be read: {only}"),
-        [first, others @ ..] => {
-            anyhow::anyhow!("no file of the dataset can be read: {first}; and {} more files", others.len())
-        }
-    }
 }
 
 fn done(problems: usize) -> Done {

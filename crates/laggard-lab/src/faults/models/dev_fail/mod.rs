@@ -4,7 +4,7 @@ mod nested;
 
 use std::time::Duration;
 
-use laggard_core::diagnosis::cause::Cause;
+use laggard_core::diagnosis::Cause;
 use serde::{Deserialize, Serialize};
 
 use super::virtual_disk::lost_disk;

@@ -1,6 +1,6 @@
-//! From tables to scores: all peer groups of a recording, watched by one method.
-//! In: [`Table`]s of every component, stretch after stretch. Out: [`MetricScores`]s, group by group.
-//! Always: a group of fewer than three is not judged; a member without samples is judged as missing.
+//! From tables to verdicts: all peer groups of a recording, compared by one method.
+//! In: [`Table`]s of every component, portion by portion. Out: [`GroupScores`].
+//! Always: a group of fewer than three is not evaluated; a member without samples is evaluated as absent.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use crate::model::metric::{Metric, MetricId};
 use crate::scores::MetricScores;
 use crate::tables::Table;
 
-/// All peer groups of a recording, being watched.
-pub struct Examination {
-    groups: Vec<Watched>,
+/// All peer groups of a recording, each with its detector.
+pub struct Evaluation {
+    groups: Vec<GroupDetector>,
 }
 
-/// What a method says of a peer group.
+/// The verdicts on the members of a peer group.
 #[derive(Clone, Debug)]
-pub struct Examined {
+pub struct GroupScores {
     /// The index of the group in the inventory.
     pub group: usize,
-    /// A judgement for each metric, of the members in their order.
-    pub judgements: Vec<MetricScores>,
+    /// One for each metric; members in the order of the group.
+    pub metrics: Vec<MetricScores>,
 }
 
-struct Watched {
+struct GroupDetector {
     group: usize,
     metrics: Vec<&'static Metric>,
     recorded: Vec<Arc<str>>,
     detector: Box<dyn Detector>,
 }
 
-impl Examination {
-    /// Begins to watch the groups of an inventory that can be judged.
-    pub fn new(inventory: &Inventory, method: &dyn Method) -> Examination {
-        let judged = inventory.groups.iter().enumerate().filter(|(_, group)| group.is_judged());
-        let groups = judged.map(|(number, group)| {
+impl Evaluation {
+    /// Covers the groups of an inventory that are large enough.
+    pub fn new(inventory: &Inventory, method: &dyn Method) -> Evaluation {
+        let large = inventory.groups.iter().enumerate().filter(|(_, group)| group.is_judged());
+        let groups = large.map(|(number, group)| {
             let component = |&index: &usize| &inventory.components[index];
             let peers = Peers {
                 group: group.name.clone(),
@@ -46,20 +46,20 @@ impl Examination {
                 members: group.members.iter().map(|m| component(m).name.as_str().into()).collect(),
                 servers: group.members.iter().map(|m| component(m).server().into()).collect(),
             };
-            Watched {
+            GroupDetector {
                 group: number,
                 metrics: method.metrics(&group.kind),
                 recorded: group.members.iter().map(|m| component(m).recorded.as_str().into()).collect(),
                 detector: method.watch(&peers),
             }
         });
-        Examination { groups: groups.collect() }
+        Evaluation { groups: groups.collect() }
     }
 
-    /// What the method wants to see, each metric once.
+    /// The metrics that the method compares, each once.
     pub fn metrics(&self) -> Vec<&'static Metric> {
         let mut metrics: Vec<&'static Metric> = Vec::new();
-        for metric in self.groups.iter().flat_map(|watched| &watched.metrics) {
+        for metric in self.groups.iter().flat_map(|group| &group.metrics) {
             if !metrics.contains(metric) {
                 metrics.push(metric);
             }
@@ -67,36 +67,36 @@ impl Examination {
         metrics
     }
 
-    /// Judges what comes next: a table for each metric, all on one grid.
-    pub fn evaluate(&mut self, tables: &[Table]) -> Vec<Examined> {
+    /// Evaluates the next portion: a table for each metric, all on one grid.
+    pub fn evaluate(&mut self, tables: &[Table]) -> Vec<GroupScores> {
         let tables: BTreeMap<MetricId, (&Table, Rows)> =
             tables.iter().map(|table| (table.metric.id, (table, rows(table)))).collect();
-        let judge = |watched: &mut Watched| {
+        let evaluate = |group: &mut GroupDetector| {
             let of_metric =
-                |metric: &&'static Metric| tables.get(&metric.id).and_then(|(t, r)| watched.part(t, r));
-            let parts: Vec<Table> = watched.metrics.iter().filter_map(of_metric).collect();
-            Examined { group: watched.group, judgements: watched.detector.evaluate(&parts) }
+                |metric: &&'static Metric| tables.get(&metric.id).and_then(|(t, r)| group.part(t, r));
+            let parts: Vec<Table> = group.metrics.iter().filter_map(of_metric).collect();
+            GroupScores { group: group.group, metrics: group.detector.evaluate(&parts) }
         };
-        self.groups.iter_mut().collect::<Vec<_>>().into_par_iter().map(judge).collect()
+        self.groups.iter_mut().collect::<Vec<_>>().into_par_iter().map(evaluate).collect()
     }
 
-    /// Judges what is left.
-    pub fn finish(&mut self) -> Vec<Examined> {
+    /// Evaluates the windows that are still open.
+    pub fn finish(&mut self) -> Vec<GroupScores> {
         let finish =
-            |watched: &mut Watched| Examined { group: watched.group, judgements: watched.detector.finish() };
+            |group: &mut GroupDetector| GroupScores { group: group.group, metrics: group.detector.finish() };
         self.groups.iter_mut().map(finish).collect()
     }
 }
 
-/// Which row a component has in a table.
+/// The row of each component in a table.
 type Rows<'a> = HashMap<&'a str, usize>;
 
 fn rows(table: &Table) -> Rows<'_> {
     table.components.iter().enumerate().map(|(row, name)| (&**name, row)).collect()
 }
 
-impl Watched {
-    /// The members' part of a table; nothing if it speaks of none of them.
+impl GroupDetector {
+    /// The members' rows of a table; nothing if it has none of them.
     fn part(&self, table: &Table, rows: &Rows) -> Option<Table> {
         if !self.recorded.iter().any(|name| rows.contains_key(&**name)) {
             return None;

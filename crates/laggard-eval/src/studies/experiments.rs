@@ -1,20 +1,22 @@
 //! Experiments on a test bench: one dataset each.
 
+use crate::scoring::entrants::Entrant;
+use crate::scoring::experiments::{Accused, Experiment, figures};
+use crate::scoring::truth::Truth;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::component::Kind;
 use laggard_core::model::time::Span;
-use laggard_core::report::{Report, Suspect, Warning};
-use laggard_eval::scoring::entrants::Entrant;
-use laggard_eval::scoring::experiments::{Accused, Experiment, figures};
-use laggard_eval::scoring::truth::Truth;
-use laggard_lab::experiments::Protocol;
+use laggard_core::report::{Remark, Report};
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use serde::Deserialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::datasets::Labelled;
 use super::document::{BenchScore, Document};
-use super::found::Labelled;
-use super::{Task, truth};
-use crate::diagnosing::{Unwatched, diagnose};
-use crate::progress;
+use super::{Progress, Task, truth};
+use laggard_core::diagnosis::Suspect;
+use laggard_core::pipeline::{NoObserver, diagnose};
+use laggard_core::recording::Recording;
 
 /// The words for faults and workloads that the name of a dataset may hold; longer ones first, since they hold others.
 const FAULTS: [&str; 6] =
@@ -27,20 +29,24 @@ const LENGTHS: [Span; 1] = [Span::from_seconds(60)];
 /// What all methods made of one experiment.
 struct Run {
     outcomes: Vec<(Entrant, Experiment)>,
-    warnings: Vec<Warning>,
+    warnings: Vec<Remark>,
 }
 
 /// Scores methods over all datasets.
-pub fn evaluate(task: &Task, labelled: &[Labelled], document: &mut Document) -> anyhow::Result<()> {
-    let bar = progress::over_shares();
-    bar.set_length(labelled.len() as u64);
+pub(super) fn evaluate(
+    task: &Task,
+    labelled: &[Labelled],
+    document: &mut Document,
+    progress: &Progress<'_>,
+) -> anyhow::Result<()> {
+    let done = AtomicUsize::new(0);
     let run = |one: &Labelled| {
         let run = run(task, one);
-        bar.inc(1);
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        progress("", done as f64 / labelled.len() as f64);
         run
     };
     let runs: Vec<Run> = labelled.par_iter().map(run).collect::<anyhow::Result<_>>()?;
-    bar.finish_and_clear();
     for &entrant in &task.entrants {
         let of_entrant =
             |run: &Run| run.outcomes.iter().find(|(e, _)| *e == entrant).map(|(_, one)| one.clone());
@@ -59,12 +65,12 @@ pub fn evaluate(task: &Task, labelled: &[Labelled], document: &mut Document) -> 
 fn run(task: &Task, one: &Labelled) -> anyhow::Result<Run> {
     let mut recording = task.open(one)?;
     let (truth, warnings) = truth(&recording, one);
-    let (span, rate) = (recording.span()?, rate(one));
+    let (span, rate) = (recording.times().length()?, rate(one));
     let mut outcomes = Vec::new();
     for &entrant in &task.entrants {
         let method = task.method(entrant, one, span, &LENGTHS);
-        let report = diagnose(&mut recording, &*method, &mut Unwatched)?;
-        outcomes.push((entrant, experiment(one, rate, &truth, &recording.inventory, &report)));
+        let report = diagnose(&mut recording, &*method, &mut NoObserver)?;
+        outcomes.push((entrant, experiment(one, rate, &truth, recording.inventory(), &report)));
     }
     Ok(Run { outcomes, warnings })
 }
@@ -88,6 +94,13 @@ fn experiment(
         labels: truth.troubles.iter().map(|trouble| trouble.label.clone()).collect(),
         accused: report.suspects.iter().filter_map(|suspect| accused(suspect, truth, inventory)).collect(),
     }
+}
+
+/// The part of the lab's `experiment.toml` that is scored.
+#[derive(Deserialize)]
+struct Protocol {
+    /// Before the fault, with it, and after it.
+    passes_per_minute: [f64; 3],
 }
 
 /// How many passes of the workload were done in a minute of the fault, if it was an experiment of the lab.

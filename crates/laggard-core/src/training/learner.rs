@@ -1,31 +1,29 @@
-//! Learning thresholds from a recording: the methods' trainers, driven by the same examination that judges.
+//! Learns thresholds through the same evaluation that diagnoses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use laggard_core::methods::papers::distances::Measure;
-use laggard_core::methods::papers::production::Production;
-use laggard_core::methods::papers::testbench::Testbench;
-use laggard_core::methods::papers::thresholds::GroupThresholds;
-use laggard_core::methods::papers::training::{TooLittle, Trainer};
-use laggard_core::methods::{Detector, Method, Peers};
-use laggard_core::model::component::Kind;
-use laggard_core::model::metric::Metric;
-use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::report::trained::Superimposed;
-use laggard_core::scores::MetricScores;
-use laggard_core::tables::Table;
-use laggard_core::tables::envelope::Envelope;
+use crate::methods::papers::distances::Measure;
+use crate::methods::papers::production::Production;
+use crate::methods::papers::testbench::Testbench;
+use crate::methods::papers::thresholds::GroupThresholds;
+use crate::methods::papers::training::{TooLittle, Trainer};
+use crate::methods::{Detector, Method, Peers};
+use crate::model::component::Kind;
+use crate::model::metric::Metric;
+use crate::model::time::{Span, Timestamp};
+use crate::scores::MetricScores;
+use crate::tables::Table;
+use crate::tables::envelope::Envelope;
+
+use super::GroupPicture;
 
 /// A method that can be trained.
 pub enum Trainable {
-    /// Intrepid's.
     Production(Production),
-    /// The test bench's.
     Testbench(Testbench),
 }
 
 impl Trainable {
-    /// As a method.
     pub fn method(&self) -> &dyn Method {
         match self {
             Trainable::Production(production) => production,
@@ -33,7 +31,6 @@ impl Trainable {
         }
     }
 
-    /// What it compares by.
     pub fn measure(&self) -> Measure {
         match self {
             Trainable::Production(production) => production.comparison.measure,
@@ -49,48 +46,43 @@ impl Trainable {
     }
 }
 
-/// The time that pictures show, and how often.
+/// The grid of the pictures.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown {
-    /// From when on.
+pub struct PicturedTime {
     pub from: Timestamp,
-    /// Until when.
     pub to: Timestamp,
-    /// From one value to the next.
     pub step: Span,
 }
 
-/// What came of it.
 #[derive(Default)]
-pub struct Learnt {
-    /// The thresholds.
+pub struct LearntThresholds {
     pub groups: Vec<GroupThresholds>,
-    /// Metrics of groups of which nothing could be learnt.
+    /// Metrics of groups with too little data.
     pub refused: Vec<TooLittle>,
     /// All members of each group, where pictures are wanted.
-    pub pictures: Vec<Superimposed>,
+    pub pictures: Vec<GroupPicture>,
 }
 
-/// A class that is examined like a method and learns instead of judging.
-pub struct Class<'a> {
+/// A method that learns instead of giving verdicts.
+pub struct Learner<'a> {
     trainable: &'a Trainable,
-    pictures: Option<Shown>,
-    learnt: Arc<Mutex<Learnt>>,
+    pictures: Option<PicturedTime>,
+    learnt: Arc<Mutex<LearntThresholds>>,
 }
 
-impl<'a> Class<'a> {
-    /// Pictures are kept of a time, if one is given.
-    pub fn new(trainable: &'a Trainable, pictures: Option<Shown>) -> Class<'a> {
-        Class { trainable, pictures, learnt: Arc::default() }
+impl<'a> Learner<'a> {
+    /// Keeps pictures if their time is given.
+    pub fn new(trainable: &'a Trainable, pictures: Option<PicturedTime>) -> Learner<'a> {
+        Learner { trainable, pictures, learnt: Arc::default() }
     }
 
-    /// What was learnt, once the examination is finished.
-    pub fn learnt(self) -> Learnt {
+    /// The thresholds, once the evaluation is finished.
+    pub fn learnt(self) -> LearntThresholds {
         std::mem::take(&mut *self.learnt.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Method for Class<'_> {
+impl Method for Learner<'_> {
     fn name(&self) -> &'static str {
         self.trainable.method().name()
     }
@@ -104,36 +96,36 @@ impl Method for Class<'_> {
     }
 
     fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
-        Box::new(Seat {
+        Box::new(GroupLearner {
             trainer: Some(self.trainable.train(peers)),
             peers: peers.clone(),
-            shown: self.pictures,
+            time: self.pictures,
             pictures: Vec::new(),
             learnt: self.learnt.clone(),
         })
     }
 }
 
-/// One group's place in the class.
-struct Seat {
+/// Learns the thresholds of one group.
+struct GroupLearner {
     trainer: Option<Trainer>,
     peers: Peers,
-    shown: Option<Shown>,
-    pictures: Vec<Superimposed>,
-    learnt: Arc<Mutex<Learnt>>,
+    time: Option<PicturedTime>,
+    pictures: Vec<GroupPicture>,
+    learnt: Arc<Mutex<LearntThresholds>>,
 }
 
-impl Seat {
-    fn show(&mut self, table: &Table) {
-        let Some(Shown { from, to, step }) = self.shown else { return };
-        let known = self.pictures.iter().position(|shown| shown.metric == table.metric);
+impl GroupLearner {
+    fn picture(&mut self, table: &Table) {
+        let Some(PicturedTime { from, to, step }) = self.time else { return };
+        let known = self.pictures.iter().position(|picture| picture.metric == table.metric);
         let number = known.unwrap_or_else(|| {
-            self.pictures.push(Superimposed {
+            self.pictures.push(GroupPicture {
                 group: self.peers.group.clone(),
                 metric: table.metric,
                 names: self.peers.members.iter().map(ToString::to_string).collect(),
                 envelope: Envelope::new(from, to, step, self.peers.members.len()),
-                standing_out: Vec::new(),
+                outliers: Vec::new(),
             });
             self.pictures.len() - 1
         });
@@ -141,9 +133,9 @@ impl Seat {
     }
 }
 
-impl Detector for Seat {
+impl Detector for GroupLearner {
     fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
-        tables.iter().for_each(|table| self.show(table));
+        tables.iter().for_each(|table| self.picture(table));
         if let Some(trainer) = &mut self.trainer {
             trainer.take(tables);
         }

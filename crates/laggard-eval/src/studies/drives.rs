@@ -1,17 +1,19 @@
 //! Components that are in trouble, or not: windows, and who is named how soon.
 
+use crate::scoring::contest::{Contest, Plan, Score};
+use crate::scoring::gauge::{Gauge, Measured};
+use crate::scoring::windows::Wrong;
+use laggard_core::diagnosis::Warning;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
-use laggard_eval::scoring::contest::{Contest, Plan, Score};
-use laggard_eval::scoring::gauge::{Gauge, Measured};
-use laggard_eval::scoring::windows::Wrong;
+use laggard_core::report::warning_texts::remark;
 
+use super::datasets::Labelled;
 use super::document::{Document, DriveScore, DriveSet, WrongWindow};
-use super::found::Labelled;
-use super::{Task, truth};
-use crate::examining::Recording;
-use crate::{limits, progress};
+use super::{Progress, Task, truth, visit};
+use laggard_core::recording::Recording;
+use laggard_store::dataset_recording::DatasetRecording;
 
 /// After how much data it is asked who is named: minutes.
 const BEGINNINGS: [i64; 4] = [5, 15, 60, 180];
@@ -19,7 +21,12 @@ const BEGINNINGS: [i64; 4] = [5, 15, 60, 180];
 const SCALES: [f64; 16] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 3.0];
 
 /// Scores methods on each dataset.
-pub fn evaluate(task: &Task, labelled: &[Labelled], document: &mut Document) -> anyhow::Result<()> {
+pub(super) fn evaluate(
+    task: &Task,
+    labelled: &[Labelled],
+    document: &mut Document,
+    progress: &Progress<'_>,
+) -> anyhow::Result<()> {
     let plan = Plan {
         entrants: task.entrants.clone(),
         lengths: task.lengths.clone(),
@@ -31,24 +38,32 @@ pub fn evaluate(task: &Task, labelled: &[Labelled], document: &mut Document) -> 
     };
     for one in labelled {
         let plan = Plan { trained: task.trained(one), ..plan.clone() };
-        let set = of_dataset(task, &plan, one, document)?;
+        let set = of_dataset(task, &plan, one, document, progress)?;
         document.drives.push(set);
     }
     Ok(())
 }
 
-fn of_dataset(task: &Task, plan: &Plan, one: &Labelled, document: &mut Document) -> anyhow::Result<DriveSet> {
+fn of_dataset(
+    task: &Task,
+    plan: &Plan,
+    one: &Labelled,
+    document: &mut Document,
+    progress: &Progress<'_>,
+) -> anyhow::Result<DriveSet> {
     let mut recording = task.open(one)?;
     let (truth, warnings) = truth(&recording, one);
     document.warnings.extend(warnings);
-    let (inventory, span) = (recording.inventory.clone(), recording.span()?);
-    let mut contest = Contest::new(&inventory, &truth, plan, recording.slowest, span);
-    run(&mut recording, &mut contest, &one.location)?;
+    let (inventory, span) = (recording.inventory().clone(), recording.times().length()?);
+    let mut contest = Contest::new(&inventory, &truth, plan, recording.times().longest_interval, span);
+    run(&mut recording, &mut contest, &one.location, progress)?;
     let scores = contest.scores();
     let all: Vec<Wrong> =
         scores.iter().flat_map(|score| score.missed.iter().chain(&score.mistaken)).copied().collect();
     let mut measured = measured(&mut recording, &inventory, &all)?.into_iter();
-    document.warnings.extend(recording.problems.iter().map(limits::unread));
+    document
+        .warnings
+        .extend(recording.problems().into_iter().map(|problem| remark(&Warning::Unreadable { problem })));
     Ok(DriveSet {
         dataset: one.location.clone(),
         components: contest.covered().sampled_components().count(),
@@ -60,24 +75,26 @@ fn of_dataset(task: &Task, plan: &Plan, one: &Labelled, document: &mut Document)
 }
 
 /// Shows the recording to all methods.
-fn run(recording: &mut Recording, contest: &mut Contest, name: &str) -> anyhow::Result<()> {
-    let bar = progress::over_shares();
+fn run(
+    recording: &mut DatasetRecording,
+    contest: &mut Contest,
+    name: &str,
+    progress: &Progress<'_>,
+) -> anyhow::Result<()> {
     for step in contest.steps() {
-        bar.set_message(format!("{name}, every {step}"));
-        recording.visit(&contest.metrics(step), step, &mut |tables, done| {
+        let message = format!("{name}, every {step}");
+        visit(recording, &contest.metrics(step), step, &mut |tables, done| {
             contest.take(step, tables);
-            bar.set_position((done * progress::SHARES as f64) as u64);
-            Ok(())
+            progress(&message, done);
         })?;
     }
     contest.finish();
-    bar.finish_and_clear();
     Ok(())
 }
 
 /// Looks once more at the windows that were told wrongly.
 fn measured(
-    recording: &mut Recording,
+    recording: &mut DatasetRecording,
     inventory: &Inventory,
     wrong: &[Wrong],
 ) -> anyhow::Result<Vec<Measured>> {
@@ -89,10 +106,8 @@ fn measured(
         }
     }
     if !metrics.is_empty() {
-        recording.visit(&metrics, recording.slowest, &mut |tables, _| {
-            tables.iter().for_each(|table| gauge.take(table));
-            Ok(())
-        })?;
+        let step = recording.times().longest_interval;
+        visit(recording, &metrics, step, &mut |tables, _| tables.iter().for_each(|table| gauge.take(table)))?;
     }
     Ok(gauge.measured())
 }

@@ -2,16 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::scoring::labels::{self, Label};
 use anyhow::{Context, bail};
+use globset::Glob;
 use laggard_core::methods::papers::thresholds::Thresholds;
-use laggard_eval::scoring::labels::{self, Label};
 use laggard_store::dataset::Dataset;
 use tempfile::TempDir;
 
 use super::archive;
-use crate::arguments::glob;
-use crate::choosing::thresholds;
-use crate::commands::tables;
 
 /// A dataset with its labels.
 pub struct Labelled {
@@ -104,7 +102,7 @@ fn trained(folder: &Path) -> anyhow::Result<Vec<Thresholds>> {
 fn located(word: &str) -> anyhow::Result<Vec<(String, Dataset)>> {
     let path = Path::new(word);
     if word.contains("://") || is_dataset(path) {
-        return Ok(vec![(word.to_owned(), tables::open(word)?)]);
+        return Ok(vec![(word.to_owned(), Dataset::open(word)?)]);
     }
     let folders = if path.is_dir() { folders(path)? } else { fitting(path)? };
     let inner = folders.iter().filter(|folder| is_dataset(folder));
@@ -140,11 +138,17 @@ fn fitting(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
         return Ok(Vec::new());
     };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    let pattern = glob(name).map_err(|problem| anyhow::anyhow!("{}: {problem}", path.display()))?;
+    let pattern = Glob::new(name).with_context(|| path.display().to_string())?.compile_matcher();
     if !parent.is_dir() {
         return Ok(Vec::new());
     }
     let mut folders = folders(parent)?;
     folders.retain(|folder| folder.file_name().is_some_and(|name| pattern.is_match(name)));
     Ok(folders)
+}
+
+/// Reads a thresholds file.
+pub fn thresholds(file: &Path) -> anyhow::Result<Thresholds> {
+    let named = || file.display().to_string();
+    Thresholds::from_toml(&std::fs::read_to_string(file).with_context(named)?).with_context(named)
 }

@@ -1,17 +1,20 @@
-//! `laggard eval`: how good a method is, on data of which the truth is known.
+//! `laggard eval`: how good a method is, on labelled data.
+
+mod tables;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use laggard_core::methods::choice::check_windows;
 use laggard_core::model::time::Span;
+use laggard_core::recording::Recording;
 use laggard_eval::scoring::entrants::{Entrant, Look, laggard};
+use laggard_eval::studies::datasets::{self, Labelled, thresholds};
+use laggard_eval::studies::{Study, Task, evaluate};
 
 use crate::arguments::positive_span;
-use crate::choosing::{check_windows, thresholds};
-use crate::evaluating::found::{self, Labelled};
-use crate::evaluating::{Study, Task, evaluate, tables};
 use crate::failure::{Done, Outcome, tell};
-use crate::output;
+use crate::{output, progress};
 
 /// Score methods on datasets with labels, side by side with simple and well-known ones.
 ///
@@ -42,7 +45,7 @@ pub struct Eval {
     #[arg(long, value_name = "SPAN", value_parser = positive_span)]
     step: Option<Span>,
     /// What kind of truth there is. Default: what fits the data.
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = study)]
     study: Option<Study>,
     /// Try other thresholds, too: what is found when false alarms are bounded.
     #[arg(long)]
@@ -62,6 +65,10 @@ pub struct Eval {
     json: bool,
 }
 
+fn study(name: &str) -> Result<Study, String> {
+    Study::named(name).ok_or_else(|| format!("one of {}", Study::ALL.map(Study::as_str).join(", ")))
+}
+
 fn entrant(word: &str) -> Result<Entrant, String> {
     let words = || Entrant::ALL.map(Entrant::as_str).join(", ");
     Entrant::named(word).ok_or_else(|| format!("not a method that can be scored; there are {}", words()))
@@ -69,14 +76,20 @@ fn entrant(word: &str) -> Result<Entrant, String> {
 
 impl Eval {
     pub fn run(self) -> Outcome {
-        let found = found::find(&self.dataset, self.labels.as_deref())?;
+        let found = datasets::find(&self.dataset, self.labels.as_deref())?;
         let labelled = &found.labelled;
         let mut task = self.task()?;
         let study = self.study.map_or_else(|| fitting(&task, labelled), Ok)?;
         if task.entrants.is_empty() {
             task.entrants = study.entrants();
         }
-        let document = evaluate(&task, study, labelled)?;
+        let bar = progress::over_shares();
+        let document = evaluate(&task, study, labelled, &|message, done| {
+            bar.set_message(message.to_owned());
+            bar.set_position((done * progress::SHARES as f64) as u64);
+        });
+        bar.finish_and_clear();
+        let document = document?;
         if self.json {
             output::json(&document)?;
         } else {
@@ -107,6 +120,7 @@ impl Eval {
 
 /// The study that fits; the first dataset is looked at for its length.
 fn fitting(task: &Task, labelled: &[Labelled]) -> anyhow::Result<Study> {
-    let first = labelled.first().map(|one| task.open(one)?.span()).transpose()?;
+    let first =
+        labelled.first().map(|one| Ok::<_, anyhow::Error>(task.open(one)?.times().length()?)).transpose()?;
     Ok(Study::fitting(first.unwrap_or(Span::ZERO), labelled))
 }

@@ -1,13 +1,13 @@
 //! What `laggard eval --json` writes.
 
+use crate::scoring::contest::Point;
+use crate::scoring::events::{KindFigures, Seen};
+use crate::scoring::experiments::BenchFigures;
+use crate::scoring::stream::StreamFigures;
+use crate::scoring::windows::WindowFigures;
 use laggard_core::model::metric::MetricId;
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::report::Warning;
-use laggard_eval::scoring::contest::Point;
-use laggard_eval::scoring::events::{KindFigures, Seen};
-use laggard_eval::scoring::experiments::BenchFigures;
-use laggard_eval::scoring::stream::StreamFigures;
-use laggard_eval::scoring::windows::WindowFigures;
+use laggard_core::report::Remark;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct Document {
     /// Events of a production system.
     pub events: Vec<EventScore>,
     /// What limits the scores.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Remark>,
 }
 
 /// A dataset, with the scores of each method.

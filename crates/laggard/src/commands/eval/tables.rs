@@ -7,8 +7,8 @@ use laggard_core::model::time::Span;
 use laggard_eval::scoring::experiments::{BenchFigures, Rates};
 use laggard_eval::scoring::stream::{Delay, Look};
 
-use super::document::{BenchScore, Document, DriveScore, DriveSet, EventScore, WrongWindow};
 use crate::output;
+use laggard_eval::studies::document::{BenchScore, Document, DriveScore, DriveSet, EventScore, WrongWindow};
 
 /// Prints it.
 pub fn print(document: &Document) -> anyhow::Result<()> {

@@ -1,27 +1,29 @@
-//! Scores of methods on labelled datasets: what `laggard eval` does.
-//! In: datasets with their labels. Out: [`Document`], which is printed as tables or as JSON. Always: a label that
-//! speaks of nobody is told, since it cannot be scored.
+//! Scores of methods on labelled datasets, as `laggard eval` prints them.
+//! In: datasets with their labels. Out: [`Document`]. Always: a label that names no component is reported, since it cannot
+//! be scored.
 
 mod archive;
-pub mod bench;
+pub mod datasets;
 pub mod document;
-pub mod drives;
-pub mod found;
-pub mod incidents;
-pub mod tables;
+mod drives;
+mod events;
+mod experiments;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::scoring::entrants::{Entrant, Look};
+use crate::scoring::truth::{Stranger, Truth};
 use laggard_core::methods::papers::thresholds::Thresholds;
+use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::report::Warning;
-use laggard_core::suspects::feedback::Feedback;
-use laggard_eval::scoring::entrants::{Entrant, Look};
-use laggard_eval::scoring::truth::{Stranger, Truth};
+use laggard_core::report::Remark;
 
-use crate::examining::Recording;
+use datasets::Labelled;
 use document::Document;
-use found::Labelled;
+use laggard_core::recording::Recording;
+use laggard_core::tables::Table;
+use laggard_store::dataset_recording::DatasetRecording;
 
 /// What all studies need.
 pub struct Task {
@@ -42,7 +44,7 @@ pub struct Task {
 }
 
 /// What kind of truth there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Study {
     /// Components are in trouble all the time, or not: windows, and who is named how soon.
     Drives,
@@ -56,13 +58,29 @@ pub enum Study {
 const LONGEST_EXPERIMENT: Span = Span::from_seconds(3600);
 
 impl Study {
+    pub const ALL: [Study; 3] = [Study::Drives, Study::Experiments, Study::Events];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Study::Drives => "drives",
+            Study::Experiments => "experiments",
+            Study::Events => "events",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Study> {
+        Study::ALL.into_iter().find(|study| study.as_str() == name)
+    }
+
     /// The kind that fits datasets of that length with these labels.
     pub fn fitting(longest: Span, labelled: &[Labelled]) -> Study {
         let has_times = labelled.iter().flat_map(|one| &one.labels).any(|label| label.begin.is_some());
-        match () {
-            () if longest <= LONGEST_EXPERIMENT => Study::Experiments,
-            () if has_times => Study::Events,
-            () => Study::Drives,
+        if longest <= LONGEST_EXPERIMENT {
+            Study::Experiments
+        } else if has_times {
+            Study::Events
+        } else {
+            Study::Drives
         }
     }
 
@@ -81,11 +99,10 @@ impl Study {
 
 impl Task {
     /// The recording of a dataset. What operators said of it is left out: a method is scored by what it finds itself.
-    pub fn open(&self, labelled: &Labelled) -> anyhow::Result<Recording> {
+    pub fn open(&self, labelled: &Labelled) -> anyhow::Result<DatasetRecording> {
         let always = (Timestamp::MIN, Timestamp::MAX);
-        let mut recording = Recording::open(labelled.dataset.clone(), self.cluster.as_deref(), always)?;
-        recording.feedback = Feedback::default();
-        Ok(recording)
+        let recording = DatasetRecording::open(labelled.dataset.clone(), self.cluster.as_deref(), always)?;
+        Ok(recording.without_feedback())
     }
 
     /// What was trained for a dataset: what is given for all, then its own.
@@ -106,7 +123,7 @@ impl Task {
     }
 
     /// What is to be said of the methods, whatever the data.
-    fn remarks(&self, labelled: &[Labelled]) -> Vec<Warning> {
+    fn remarks(&self, labelled: &[Labelled]) -> Vec<Remark> {
         let lacks = |entrant: &Entrant, one: &Labelled| !entrant.fits_any(&self.trained(one));
         let is_trained =
             |entrant: &&Entrant| entrant.is_trained() && labelled.iter().any(|one| lacks(entrant, one));
@@ -114,7 +131,7 @@ impl Task {
             self.entrants.iter().filter(is_trained).map(|entrant| entrant.as_str()).collect();
         match words.is_empty() {
             true => Vec::new(),
-            false => vec![Warning {
+            false => vec![Remark {
                 text: format!("not trained, so going by each group's own spread: {}", words.join(", ")),
                 next: "`laggard train` on calm data of the same system, then --thresholds".into(),
             }],
@@ -122,27 +139,35 @@ impl Task {
     }
 }
 
+/// Shows how far a study is: what is scored, and the share that is done.
+pub type Progress<'a> = dyn Fn(&str, f64) + Sync + 'a;
+
 /// Scores methods.
-pub fn evaluate(task: &Task, study: Study, labelled: &[Labelled]) -> anyhow::Result<Document> {
+pub fn evaluate(
+    task: &Task,
+    study: Study,
+    labelled: &[Labelled],
+    progress: &Progress<'_>,
+) -> anyhow::Result<Document> {
     let mut document = Document::new();
     match study {
-        Study::Drives => drives::evaluate(task, labelled, &mut document)?,
-        Study::Experiments => bench::evaluate(task, labelled, &mut document)?,
-        Study::Events => incidents::evaluate(task, labelled, &mut document)?,
+        Study::Drives => drives::evaluate(task, labelled, &mut document, progress)?,
+        Study::Experiments => experiments::evaluate(task, labelled, &mut document, progress)?,
+        Study::Events => events::evaluate(task, labelled, &mut document, progress)?,
     }
     document.warnings.extend(task.remarks(labelled));
     Ok(document)
 }
 
 /// The truth of a recording. Labels of a file that is for several datasets may speak of others.
-fn truth(recording: &Recording, labelled: &Labelled) -> (Truth, Vec<Warning>) {
-    let (truth, strangers) = Truth::new(&recording.inventory, &labelled.labels);
+fn truth(recording: &DatasetRecording, labelled: &Labelled) -> (Truth, Vec<Remark>) {
+    let (truth, strangers) = Truth::new(recording.inventory(), &labelled.labels);
     let told = |stranger: Stranger| told(stranger, labelled.file.as_deref());
     let strangers = if labelled.is_shared { Vec::new() } else { strangers };
     (truth, strangers.into_iter().map(told).collect())
 }
 
-fn told(stranger: Stranger, file: Option<&Path>) -> Warning {
+fn told(stranger: Stranger, file: Option<&Path>) -> Remark {
     let Stranger { line, name, nearest } = stranger;
     let file = file.map_or("labels".into(), |file| file.display().to_string());
     let next = match nearest {
@@ -151,5 +176,19 @@ fn told(stranger: Stranger, file: Option<&Path>) -> Warning {
         }
         None => "`laggard tables --components` lists what there is".into(),
     };
-    Warning { text: format!("{file}:{line}: {name} is not in the dataset, so it is not scored"), next }
+    Remark { text: format!("{file}:{line}: {name} is not in the dataset, so it is not scored"), next }
+}
+
+/// Reads some metrics of a recording from begin to end.
+fn visit(
+    recording: &mut DatasetRecording,
+    metrics: &[&'static Metric],
+    step: Span,
+    take: &mut dyn FnMut(&[Table], f64),
+) -> anyhow::Result<()> {
+    let visited = recording.visit(metrics, step, &mut |tables, done| {
+        take(tables, done);
+        ControlFlow::Continue(())
+    });
+    visited.map(|_| ()).map_err(|error| anyhow::anyhow!(error))
 }

@@ -1,0 +1,25 @@
+use super::{Description, TRAFFIC, unless, weight};
+use crate::diagnosis::facts::Facts;
+
+pub(super) const DESCRIPTION: Description = Description {
+    name: "workload-skew",
+    title: "workload skew",
+    meaning: "its load is higher than its peers', which is not its fault",
+    decisive: TRAFFIC,
+    next: &["which job uses {name} more than its peers? It may be healthy"],
+    weigh,
+};
+
+fn weigh(facts: &Facts) -> (f64, &'static str) {
+    let s = &facts.strengths;
+    // A server's own jobs touch all its disks (Intrepid paper, 5.3.2).
+    let own_jobs = if facts.is_most_of_a_server() { weight(s.activity) } else { 0.0 };
+    let more = weight(s.more_disk_traffic) * unless(s.activity);
+    let requested = match facts.container.as_deref() {
+        Some("controller" | "array" | "enclosure" | "drawer" | "switch" | "rack") => 0.0,
+        _ if facts.is_lun => more,
+        _ if facts.has_network => more.min(weight(s.more_network())),
+        _ => 0.4 * more,
+    };
+    (own_jobs.max(requested) * unless(s.lost()), "its load is higher than its peers'")
+}

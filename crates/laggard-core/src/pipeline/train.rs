@@ -1,0 +1,102 @@
+//! Training: thresholds from a calm recording, and a check that it was calm.
+
+use std::collections::BTreeSet;
+
+use super::{NoObserver, PipelineError, TooPoor, diagnose, evaluate};
+use crate::diagnosis::{KnownIncident, Suspect, Warning};
+use crate::methods::laggard::{Laggard, Settings};
+use crate::methods::papers::production::Intrepid;
+use crate::methods::papers::published::Paper;
+use crate::methods::papers::thresholds::{Origin, Thresholds};
+use crate::model::time::{Span, Timestamp};
+use crate::recording::Recording;
+use crate::training::{Learner, LearntThresholds, PicturedTime, ThresholdSummary, Trainable, TrainingResult};
+
+/// The paper trained on a day (4.2.1); shorter recordings miss what happens once a day. A day's recording is a little
+/// shorter than 24 hours.
+const ENOUGH: Span = Span::from_seconds(23 * 3600);
+
+pub struct Training<'a> {
+    pub trainable: &'a Trainable,
+    /// The name of the dataset, for the thresholds file.
+    pub dataset: &'a str,
+    pub now: Timestamp,
+    pub has_pictures: bool,
+}
+
+/// Learns thresholds, and checks with the method laggard, which needs no training, whether the recording was calm.
+/// `progress` gets the share of the recording that is done.
+pub fn train(
+    recording: &mut dyn Recording,
+    training: &Training<'_>,
+    progress: &mut dyn FnMut(f64),
+) -> Result<(Thresholds, TrainingResult), PipelineError> {
+    let method = training.trainable.method();
+    let longest = recording.times().longest_interval;
+    let step = method.step(longest);
+    let (from, to) = recording.times().ends(step)?;
+    let time = training.has_pictures.then_some(PicturedTime { from, to, step });
+    let learner = Learner::new(training.trainable, time);
+    evaluate(recording, &learner, &mut |_, done| progress(done))?;
+    let LearntThresholds { groups, refused, pictures } = learner.learnt();
+    let needed = method.needs(longest).unwrap_or(Span::ZERO);
+    // Metrics that need less time could be learnt alone, and would pass for all.
+    if groups.is_empty() || (!refused.is_empty() && to - from < needed) {
+        let first = refused.first().map_or_else(|| "no metric was recorded".into(), ToString::to_string);
+        Err(TooPoor::TooLittleToLearn { length: to - from, needed, method: method.name(), first })?;
+    }
+    let origin = Origin {
+        dataset: training.dataset.to_owned(),
+        from,
+        to,
+        method: method.name().into(),
+        measure: training.trainable.measure(),
+        date: training.now,
+    };
+    let summaries = groups.iter().map(ThresholdSummary::of).collect();
+    let thresholds = Thresholds::new(origin.clone(), groups);
+    let mut warnings: Vec<Warning> =
+        refused.into_iter().map(|reason| Warning::NotTrained { reason }).collect();
+    let is_short = method.name() == Intrepid::NAME && to - from < ENOUGH;
+    warnings.extend(is_short.then_some(Warning::ShortTraining { length: to - from }));
+    let suspects = suspects(recording).unwrap_or_else(|error| {
+        // The thresholds are valid: that calmness is unknown is only a warning.
+        warnings.push(Warning::CalmnessUnknown { reason: error.to_string() });
+        Vec::new()
+    });
+    let incidents: Vec<KnownIncident> = suspects.iter().map(incident).collect();
+    warnings.extend((!incidents.is_empty()).then_some(Warning::NotCalm { suspects: incidents }));
+    let mut result = TrainingResult { origin, summaries, warnings, pictures };
+    name_outliers(&mut result, &suspects);
+    Ok((thresholds, result))
+}
+
+fn suspects(recording: &mut dyn Recording) -> Result<Vec<Suspect>, PipelineError> {
+    let settings = Settings { span: Some(recording.times().length()?), ..Settings::default() };
+    let method = Laggard { settings, only: Vec::new() };
+    Ok(diagnose(recording, &method, &mut NoObserver)?.suspects)
+}
+
+fn incident(suspect: &Suspect) -> KnownIncident {
+    KnownIncident {
+        component: suspect.component.name.clone(),
+        cause: suspect.cause,
+        since: suspect.since,
+        until: suspect.until,
+    }
+}
+
+/// The pictures name suspects, and components with outlying thresholds.
+fn name_outliers(result: &mut TrainingResult, suspects: &[Suspect]) {
+    let suspects: Vec<&String> = suspects.iter().flat_map(|one| &one.explains).collect();
+    for picture in &mut result.pictures {
+        let is_its = |s: &&ThresholdSummary| s.group == picture.group && s.metric == picture.metric.id;
+        let outliers = result.summaries.iter().find(is_its).map_or(&[][..], |summary| &summary.outliers);
+        let names = suspects.iter().copied().chain(outliers.iter().map(|one| &one.component));
+        let mut places: Vec<usize> =
+            names.filter_map(|name| picture.names.iter().position(|known| known == name)).collect();
+        let mut seen = BTreeSet::new();
+        places.retain(|place| seen.insert(*place));
+        picture.outliers = places;
+    }
+}

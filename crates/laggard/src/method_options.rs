@@ -1,0 +1,81 @@
+//! The options that choose a method: `diagnose`, `train` and `rank` share them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use laggard_core::methods::choice::{MethodChoice, MethodName, PaperOptions};
+use laggard_core::methods::papers::distances::Measure;
+use laggard_core::model::metric::Metric;
+use laggard_core::model::time::Span;
+use laggard_eval::studies::datasets::thresholds;
+
+use crate::arguments::{metric, positive_span};
+
+#[derive(Args, Clone, Debug, Default)]
+pub struct MethodOptions {
+    /// The method: laggard needs no training; production and testbench are those of the papers.
+    #[arg(long, value_enum, default_value_t)]
+    method: MethodWord,
+    #[command(flatten)]
+    details: Details,
+    /// The thresholds file of `laggard train`, for production and testbench.
+    #[arg(long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
+    /// Window lengths of the method laggard, such as 5m,15m,1h,1d.
+    #[arg(long, value_name = "SPANS", value_delimiter = ',', value_parser = positive_span)]
+    windows: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum MethodWord {
+    /// Log ratio to the peers' median, over windows from a minute to a day.
+    #[default]
+    Laggard,
+    /// Intrepid in production: cumulative histograms over 15 minutes, every 15 s.
+    Production,
+    /// FAST '10 test bench: histograms over 64 s, every second.
+    Testbench,
+}
+
+#[derive(Args, Clone, Debug, Default)]
+pub struct Details {
+    /// How production and testbench compare two components. Default: the method's own.
+    #[arg(long, value_name = "MEASURE", value_parser = measure)]
+    measure: Option<Measure>,
+    /// Compare only these metrics. Default: the method's own.
+    #[arg(long, value_name = "METRIC", value_parser = metric)]
+    metric: Vec<&'static Metric>,
+    /// The interval between samples for production and testbench, whose windows have a fixed number of samples.
+    /// Default: the paper's, 15s and 1s.
+    #[arg(long, value_name = "SPAN", value_parser = positive_span)]
+    step: Option<Span>,
+}
+
+fn measure(name: &str) -> Result<Measure, String> {
+    Measure::named(name).ok_or_else(|| "one of cdf, kl, median, thresh".into())
+}
+
+impl Details {
+    pub fn parsed(&self) -> PaperOptions {
+        PaperOptions { measure: self.measure, metrics: self.metric.clone(), step: self.step }
+    }
+}
+
+impl MethodOptions {
+    pub fn parsed(&self) -> anyhow::Result<MethodChoice> {
+        Ok(MethodChoice {
+            name: self.name(),
+            details: self.details.parsed(),
+            thresholds: self.thresholds.as_deref().map(thresholds).transpose()?,
+            windows: self.windows.clone(),
+        })
+    }
+
+    pub fn name(&self) -> MethodName {
+        match self.method {
+            MethodWord::Laggard => MethodName::Laggard,
+            MethodWord::Production => MethodName::Production,
+            MethodWord::Testbench => MethodName::Testbench,
+        }
+    }
+}
