@@ -1,5 +1,5 @@
-//! Work that is checked, and campaigns on a lab of this machine. The latter need root, FUSE, loop devices and GlusterFS;
-//! says what is missing where it is.
+//! Verifiable work, and campaigns on a lab of this machine. Campaigns need root, FUSE, loop devices and GlusterFS; what
+//! is missing is printed.
 #![allow(clippy::unwrap_used)]
 
 #[path = "campaigning/ending.rs"]
@@ -18,13 +18,13 @@ use support::lab::{can_be, turn};
 use support::{command, errors, laggard, prints, text};
 
 #[test]
-fn files_that_were_written_are_verified_and_damage_is_told() {
+fn written_files_are_verified_and_damage_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (work, manifest) = (folder.path().join("w"), folder.path().join("m.json"));
     let (work, manifest) = (text(&work), text(&manifest));
     prints(&["work", "write", "--dir", work, "--manifest", manifest, "--files", "20", "--size", "1k..40k"]);
     let verify = ["work", "verify", "--dir", work, "--manifest", manifest];
-    assert_eq!(prints(&verify), "ok: 20 of 20 files are well\n");
+    assert_eq!(prints(&verify), "ok: 20 of 20 files are ok\n");
     let path = Path::new(work).join("d0/f7");
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[10] ^= 1;
@@ -32,16 +32,16 @@ fn files_that_were_written_are_verified_and_damage_is_told() {
     std::fs::remove_file(Path::new(work).join("d0/f8")).unwrap();
     let output = laggard(&[&verify[..], &["--json"]].concat());
     assert_eq!(output.status.code(), Some(1));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((told["outcome"].as_str(), told["errno"].as_i64()), (Some("corrupt"), Some(2)));
-    assert_eq!(told["tally"]["ok"], 18);
+    let reported: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((reported["outcome"].as_str(), reported["errno"].as_i64()), (Some("corrupt"), Some(2)));
+    assert_eq!(reported["tally"]["ok"], 18);
     let output = laggard(&["work", "verify", "--dir", work, "--manifest", "/no/such/file"]);
     assert_eq!(output.status.code(), Some(2));
     let output = laggard(&["work", "write", "--dir", work, "--manifest", manifest, "--size", "9k..1k"]);
     assert!(errors(&output).contains("write the smaller size first"), "{}", errors(&output));
 }
 
-/// Three servers, one client, few and small files; the file system's own check never ends.
+/// Three servers, one client, few and small files; fsck never ends.
 const SMALL: &str = r#"
 [campaign]
 name = "t"
@@ -83,24 +83,24 @@ fn file(folder: &Path, text: &str) -> PathBuf {
 }
 
 #[test]
-fn a_plan_warns_of_warm_caches_and_mistakes_are_told_with_their_line() {
+fn a_plan_warns_of_warm_caches_and_mistakes_are_reported_with_their_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), SMALL);
     let plan = prints(&["campaign", "plan", text(&path)]);
-    assert!(plan.contains("lost/ONE/1") && plan.contains("nothing outside of the lab t-campaign"), "{plan}");
-    assert!(!plan.contains("caches and is not to be trusted"), "{plan}");
+    assert!(plan.contains("lost/ONE/1") && plan.contains("nothing outside the lab t-campaign"), "{plan}");
+    assert!(!plan.contains("caches and is not reliable"), "{plan}");
     let warm = SMALL.replacen("timeout = \"1m\"\n[fsck]", "timeout = \"1m\"\nfresh_mount = false\n[fsck]", 1);
     let path = file(folder.path(), &warm);
     let plan = prints(&["campaign", "plan", text(&path)]);
-    assert!(plan.contains("check.read: an ok may come from caches and is not to be trusted"), "{plan}");
+    assert!(plan.contains("check.read: an ok may come from caches and is not reliable"), "{plan}");
     let path = file(folder.path(), &SMALL.replace("ONE = [\"s2\"]", "ONE = [\"s7\"]"));
     let output = laggard(&["campaign", "plan", text(&path)]);
     assert_eq!(output.status.code(), Some(2));
-    let told = errors(&output);
-    assert!(told.contains("c.toml: line 28: matrix.nodes.ONE: no node is called \"s7\""), "{told}");
+    let reported = errors(&output);
+    assert!(reported.contains("c.toml: line 28: matrix.nodes.ONE: there is no node \"s7\""), "{reported}");
 }
 
-/// Takes down what a killed run of the test, or this one, has left of a lab of that name.
+/// Removes a lab of that name that a killed test, or this one, has left.
 struct NoLab(&'static str);
 
 impl NoLab {
@@ -127,7 +127,7 @@ struct Ready {
     _turn: std::fs::File,
 }
 
-/// Everything for a campaign on the lab `t-campaign`; none where there cannot be one.
+/// Everything for a campaign on the lab `t-campaign`; none if this machine cannot run a lab.
 fn ready(campaign: &str) -> Option<Ready> {
     let turn = turn();
     if !can_be() {
@@ -144,37 +144,37 @@ fn json(path: &Path) -> Value {
 }
 
 #[test]
-fn a_check_that_hangs_is_told_and_the_cell_goes_on_and_nothing_is_left() {
+fn a_hanging_fsck_is_reported_and_the_case_continues_and_leaves_nothing() {
     let Some(Ready { path, out, no_lab, folder, _turn }) = ready(SMALL) else { return };
     let run = ["campaign", "run", text(&path), "-o", text(&out), "--resume"];
     let output = laggard(&run);
     assert!(output.status.success(), "{}", errors(&output));
     assert!(!no_lab.is_up());
-    let cell = |row: &str| out.join("t-3/cell").join(row).join("1");
+    let case = |row: &str| out.join("t-3/case").join(row).join("1");
     for row in ["control/none", "lost/ONE"] {
-        let result = json(&cell(row).join("result.json"));
+        let result = json(&case(row).join("result.json"));
         assert_eq!(result["fsck"]["outcome"], "hang", "{row}: {result}");
-        // One of three may be lost: all can be read, with the disk gone and after it is back.
+        // One of three disks may be lost: all files can be read with the fault and after the revert.
         assert_eq!(result["checks"]["read"]["outcome"], "ok", "{row}: {result}");
-        assert_eq!(result["healed"]["outcome"], "ok", "{row}: {result}");
+        assert_eq!(result["reverted"]["outcome"], "ok", "{row}: {result}");
         assert_eq!(result["dirty"], Value::Array(vec![]), "{row}: {result}");
-        let ends = std::fs::read_to_string(cell(row).join("cell.jsonl")).unwrap();
+        let ends = std::fs::read_to_string(case(row).join("case.jsonl")).unwrap();
         assert!(ends.lines().last().unwrap().contains("CLEAN"), "{ends}");
     }
     let errors_of = |phase: &str| {
-        let log = cell("lost/ONE").join("logs").join(phase).join("s2/kmsg.log");
+        let log = case("lost/ONE").join("logs").join(phase).join("s2/kmsg.log");
         std::fs::read_to_string(log).unwrap_or_default().matches("I/O error").count()
     };
     assert!(errors_of("init") == 0 && errors_of("observe") + errors_of("check") > 0);
 
-    let index = std::fs::read_to_string(cell("lost/ONE").join("logs/index.jsonl")).unwrap();
+    let index = std::fs::read_to_string(case("lost/ONE").join("logs/index.jsonl")).unwrap();
     let piece: Value = serde_json::from_str(index.lines().next().unwrap()).unwrap();
     assert!(piece["first_ts"].as_str().unwrap() <= piece["last_ts"].as_str().unwrap(), "{piece}");
 
     let again = laggard(&run);
-    assert!(errors(&again).contains("0 cells played, 2 were there"), "{}", errors(&again));
+    assert!(errors(&again).contains("0 cases run, 2 finished before"), "{}", errors(&again));
     let other = folder.path().join("other");
-    prints(&["campaign", "run", text(&path), "-o", text(&other), "--cell", "no-such-cell"]);
+    prints(&["campaign", "run", text(&path), "-o", text(&other), "--case", "no-such-case"]);
     let schedule = |out: &Path| std::fs::read(out.join("t-3/schedule.json")).unwrap();
     assert_eq!(schedule(&out), schedule(&other));
 
@@ -190,13 +190,13 @@ fn a_check_that_hangs_is_told_and_the_cell_goes_on_and_nothing_is_left() {
 }
 
 #[test]
-fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
+fn an_interrupted_campaign_reverts_its_fault() {
     let patient = SMALL.replace("delay = \"2s\"", "delay = \"60s\"");
     let Some(ready) = ready(&patient) else { return };
     let out = &ready.out;
-    let arguments = ["campaign", "run", text(&ready.path), "-o", text(out), "--cell", "lost"];
+    let arguments = ["campaign", "run", text(&ready.path), "-o", text(out), "--case", "lost"];
     let mut run = command(&arguments).stderr(std::process::Stdio::null()).spawn().unwrap();
-    let journal = out.join("t-3/cell/lost/ONE/1/cell.jsonl");
+    let journal = out.join("t-3/case/lost/ONE/1/case.jsonl");
     let begin = Instant::now();
     while !std::fs::read_to_string(&journal).unwrap_or_default().contains("\"phase\":\"observe\"") {
         assert!(begin.elapsed() < Duration::from_secs(120), "no fault in two minutes");
@@ -208,12 +208,12 @@ fn a_campaign_that_is_interrupted_heals_and_goes_on_later() {
     assert!(!ready.no_lab.is_up());
     let status = prints(&["inject", "status"]);
     assert!(!status.contains("dev-fail"), "{status}");
-    assert!(!out.join("t-3/cell/lost/ONE/1/result.json").exists());
+    assert!(!out.join("t-3/case/lost/ONE/1/result.json").exists());
 }
 
 #[test]
 fn a_node_without_the_marker_is_refused_before_anything_is_done() {
-    // What another test has injected and not undone yet would be refused first.
+    // A fault that another test has not reverted yet would be refused first.
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let (before, rest) = SMALL.split_once("[lab]").unwrap();
@@ -225,24 +225,24 @@ fn a_node_without_the_marker_is_refused_before_anything_is_done() {
     };
     let nodes = format!("{}{}", node("s2", "storage"), node("c1", "client"));
     let campaign =
-        format!("{before}[target]{rest}{nodes}[safety]\nrequire_marker = '.hurt-me'\nforbid = ['DEVICE']\n");
+        format!("{before}[target]{rest}{nodes}[safety]\nrequire_marker = '.test-me'\nforbid = ['DEVICE']\n");
     let out = folder.path().join("runs");
     let run = |campaign: &str| {
         let path = file(folder.path(), campaign);
-        let output = laggard(&["campaign", "run", text(&path), "-o", text(&out), "--cell", "lost"]);
+        let output = laggard(&["campaign", "run", text(&path), "-o", text(&out), "--case", "lost"]);
         assert_eq!(output.status.code(), Some(2));
         std::fs::remove_dir_all(&out).unwrap();
         errors(&output)
     };
-    let told = run(&campaign.replace("DEVICE", "/dev/no-such"));
-    assert!(told.contains("refused: s2: the marker") && told.contains("brick/.hurt-me is missing"), "{told}");
-    std::fs::write(brick.join(".hurt-me"), "").unwrap();
+    let reported = run(&campaign.replace("DEVICE", "/dev/no-such"));
+    assert!(reported.contains("refused: s2: the marker") && reported.contains("brick/.test-me is missing"), "{reported}");
+    std::fs::write(brick.join(".test-me"), "").unwrap();
     let device =
         std::process::Command::new("findmnt").args(["-no", "SOURCE", "--target", text(&brick)]).output();
     let device = String::from_utf8(device.unwrap().stdout).unwrap().trim().to_owned();
     if device.starts_with('/') {
-        let told = run(&campaign.replace("DEVICE", &device));
-        assert!(told.contains(&format!("is on {device}, which safety.forbid names")), "{told}");
+        let reported = run(&campaign.replace("DEVICE", &device));
+        assert!(reported.contains(&format!("is on {device}, which safety.forbid names")), "{reported}");
     }
 }
 
@@ -253,29 +253,29 @@ fn every_example_can_be_planned() {
     assert!(names.len() >= 3, "{names:?}");
     for name in names {
         assert!(
-            prints(&["campaign", "plan", text(&folder.join(&name))]).contains("What could be hurt"),
+            prints(&["campaign", "plan", text(&folder.join(&name))]).contains("What could be affected"),
             "{name}"
         );
     }
 }
 
-/// One disk of three is lost: with two copies of each chunk all can be read, and the check of MooseFS says that some have
-/// but one.
+/// One disk of three is lost: with two copies of each chunk all files can be read, and the check of MooseFS reports chunks
+/// with one copy.
 #[test]
-fn moosefs_survives_a_lost_disk_and_tells_that_copies_are_missing() {
+fn moosefs_survives_a_lost_disk_and_reports_missing_copies() {
     let _turn = turn();
     drop(NoLab("moosefs"));
     let no_lab = NoLab("moosefs");
     let (folder, example) =
         (tempfile::tempdir().unwrap(), support::workspace().join("examples/moosefs-campaign.toml"));
-    let words = ["--repeat", "1", "--cell", "a-DevFail", "-o", text(folder.path())];
+    let words = ["--repeat", "1", "--case", "a-DevFail", "-o", text(folder.path())];
     let output = laggard(&[&["campaign", "run", text(&example)], &words[..]].concat());
     if output.status.code() == Some(3) {
         return support::left_out(&errors(&output));
     }
     assert!(output.status.success(), "{}", errors(&output));
     assert!(!no_lab.is_up());
-    let result = json(&folder.path().join("moosefs-8/cell/a-DevFail/ONE/1/result.json"));
+    let result = json(&folder.path().join("moosefs-8/case/a-DevFail/ONE/1/result.json"));
     assert_eq!(
         (&result["fsck0"]["note"], &result["fsck"]["note"]),
         (&Value::Null, &Value::from("degraded")),
@@ -285,7 +285,7 @@ fn moosefs_survives_a_lost_disk_and_tells_that_copies_are_missing() {
         assert_eq!(result["checks"][check]["outcome"], "ok", "{result}");
     }
     assert_eq!(
-        (&result["healed"]["outcome"], &result["dirty"]),
+        (&result["reverted"]["outcome"], &result["dirty"]),
         (&Value::from("ok"), &Value::Array(vec![])),
         "{result}"
     );

@@ -1,4 +1,4 @@
-//! The lab, on this machine. Needs root, FUSE, loop devices and GlusterFS; says what is missing where it is.
+//! The lab on this machine. Needs root, FUSE, loop devices and GlusterFS; what is missing is printed.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use support::lab::{Lab, SMALL, can_be, machine, turn};
 use support::{command, errors, laggard, prints, text};
 
-/// Reads from a disk past all caches, and tells the kernel's own mean time of a request, in milliseconds.
+/// Reads from a disk without caches, and returns the kernel's mean time of a request in milliseconds.
 fn await_ms(device: &str, lab: &Lab, server: &str) -> f64 {
     let counters = || -> Vec<f64> {
         let text = std::fs::read_to_string(format!("/sys/block/{device}/stat")).unwrap();
@@ -69,7 +69,7 @@ fn a_slow_disk_shows_in_the_kernels_counters_and_a_lost_one_in_errors() {
 }
 
 #[test]
-fn hosts_see_each_other_and_nobody_else_and_nothing_is_left_of_them() {
+fn hosts_reach_each_other_and_no_other_network_and_leave_nothing() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -93,7 +93,7 @@ fn hosts_see_each_other_and_nobody_else_and_nothing_is_left_of_them() {
 }
 
 #[test]
-fn a_lab_that_is_cut_short_at_any_moment_is_taken_down_whole() {
+fn a_lab_whose_construction_is_killed_is_removed_completely() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -117,7 +117,7 @@ fn a_lab_that_is_cut_short_at_any_moment_is_taken_down_whole() {
 }
 
 #[test]
-fn what_the_lab_did_not_make_it_does_not_touch() {
+fn folders_that_are_not_labs_are_left_alone() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -131,17 +131,17 @@ fn what_the_lab_did_not_make_it_does_not_touch() {
     std::fs::remove_dir_all(foreign).unwrap();
     let _ = std::fs::remove_dir("/run/laggard-lab");
     let output = laggard(&["lab", "down", "t-foreign"]);
-    assert!(errors(&output).contains("no lab is called"), "{}", errors(&output));
+    assert!(errors(&output).contains("there is no lab"), "{}", errors(&output));
 }
 
-/// The file system of the tests: slow disks and links, so that the machine's processors are never what is scarce.
+/// Slow disks and links, so that the machine's processors are never the bottleneck.
 const GLUSTER: &str = "
 filesystem = 'gluster-dispersed'
 servers = { count = 6, prefix = 'oss', link_mbit_per_second = 100 }
 clients = { count = 3, prefix = 'client', link_mbit_per_second = 100 }
 disk = { size_mib = 512, bandwidth_mb_per_second = 5.0 }";
 
-/// Plays a suite; the words say of what.
+/// A command that runs a suite.
 fn suite(lab: &Lab, out: &Path, what: &[&str]) -> std::process::Command {
     let parts =
         ["--settle", "3s", "--lead", "15s", "--fault-for", "40s", "--recovery", "5s", "--every", "200ms"];
@@ -149,9 +149,9 @@ fn suite(lab: &Lab, out: &Path, what: &[&str]) -> std::process::Command {
     command(&[&suite[..], &parts[..], what].concat())
 }
 
-/// Plays a control and two faults; a suite that is killed goes on where it stopped. Packets that a server sends are lost
-/// where it sends most.
-fn play(lab: &Lab, out: &Path) {
+/// Runs a control and two faults; a suite that is killed continues where it ended. Sent packets are lost under the workload
+/// that sends most.
+fn run_suite(lab: &Lab, out: &Path) {
     let disks = ["--workloads", "ddw", "--faults", "none,disk-busy"];
     let mut first = suite(lab, out, &disks).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(10));
@@ -163,11 +163,11 @@ fn play(lab: &Lab, out: &Path) {
         assert!(output.status.success(), "{}", errors(&output));
     }
     let again = suite(lab, out, &disks).output().unwrap();
-    assert!(errors(&again).contains("0 experiments played, 2 were there"), "{}", errors(&again));
+    assert!(errors(&again).contains("0 experiments run, 2 finished before"), "{}", errors(&again));
 }
 
 #[test]
-fn troubles_of_a_real_file_system_are_found_with_their_causes_and_nothing_where_there_is_none() {
+fn faults_of_a_real_file_system_are_found_with_their_causes_and_no_suspect_without_a_fault() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -177,7 +177,7 @@ fn troubles_of_a_real_file_system_are_found_with_their_causes_and_nothing_where_
     lab.up();
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("suite");
-    play(&lab, &out);
+    run_suite(&lab, &out);
     lab.down();
     assert_eq!(machine("t-gluster"), before);
     for (name, cause) in
@@ -189,19 +189,19 @@ fn troubles_of_a_real_file_system_are_found_with_their_causes_and_nothing_where_
         let report: serde_json::Value =
             serde_json::from_str(&prints(&["diagnose", text(&dataset), "--json"])).unwrap();
         let suspects = report["suspects"].as_array().unwrap();
-        let told: Vec<(&str, &str)> = suspects
+        let found: Vec<(&str, &str)> = suspects
             .iter()
             .map(|suspect| {
                 (suspect["component"]["name"].as_str().unwrap(), suspect["cause"].as_str().unwrap())
             })
             .collect();
         if server.is_empty() {
-            assert!(told.is_empty(), "{name}: {told:?}");
+            assert!(found.is_empty(), "{name}: {found:?}");
         } else {
             let is_server = |component: &str| component.split([':', '/', '>']).next() == Some(server);
             assert!(
-                told.len() == 1 && is_server(told[0].0) && told[0].1 == cause,
-                "{name}: {told:?} is not {server} {cause}"
+                found.len() == 1 && is_server(found[0].0) && found[0].1 == cause,
+                "{name}: {found:?} is not {server} {cause}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! What a campaign would do, without doing it.
+//! Shows what a campaign would do, without doing it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,76 +6,73 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::config::{Check, Config};
-use super::run;
-use crate::runner::case::{self, Cell};
+use super::config::Config;
+use super::{cases, run};
+use crate::runner::case::Case;
+use crate::runner::plan::Check;
 
-/// What a campaign would do.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
-    /// The cells, in order.
-    pub cells: Vec<Cell>,
-    /// What would be run, in order, with names for what is not known yet.
-    pub commands: Vec<(String, String)>,
-    /// What could be hurt.
-    pub blast_radius: Vec<String>,
-    /// How long one cell takes at the most, by its timeouts.
-    pub cell_at_most_s: f64,
-    /// How long one took in the mean, where some have been played.
-    pub cell_mean_s: Option<f64>,
-    /// What to know before.
-    pub warnings: Vec<String>,
+    /// In the order in which they run.
+    cases: Vec<Case>,
+    /// What would run, in order, with placeholders for what is not known yet.
+    commands: Vec<(String, String)>,
+    /// What could be affected.
+    blast_radius: Vec<String>,
+    /// The longest time of a case, by its time limits.
+    case_at_most_s: f64,
+    /// The mean time of the cases that are finished.
+    case_mean_s: Option<f64>,
+    warnings: Vec<String>,
 }
 
-/// What it takes to take a lab down.
+/// The time to remove a lab.
 const DOWN: Duration = Duration::from_secs(60);
 
 impl Plan {
-    /// The plan of a campaign.
     pub fn of(config: &Config) -> Plan {
-        let cells = case::of(config);
+        let cases = cases::of(config);
         Plan {
             commands: commands(config),
-            blast_radius: blast_radius(config, &cells),
-            cell_at_most_s: at_most(config).as_secs_f64(),
-            cell_mean_s: mean(config, &cells),
+            blast_radius: blast_radius(config, &cases),
+            case_at_most_s: at_most(config).as_secs_f64(),
+            case_mean_s: mean(config, &cases),
             warnings: warnings(config),
-            cells,
+            cases,
         }
     }
 
-    /// For people to read.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let _ = writeln!(text, "{} cells, in this order:", self.cells.len());
-        for cell in &self.cells {
-            let hurt = if cell.hurt.is_empty() { "nobody".into() } else { cell.hurt.join(", ") };
-            let _ = writeln!(text, "  {:<40} hurts {hurt} (seed {})", cell.name(), cell.seed);
+        let _ = writeln!(text, "{} cases, in this order:", self.cases.len());
+        for case in &self.cases {
+            let faulted = if case.faulted.is_empty() { "no node".into() } else { case.faulted.join(", ") };
+            let _ = writeln!(text, "  {:<40} fault on {faulted} (seed {})", case.name(), case.seed);
         }
-        let _ = writeln!(text, "\nIn each of them:");
+        let _ = writeln!(text, "\nSteps of each case:");
         for (what, command) in &self.commands {
             let _ = writeln!(text, "  {what}");
             command.lines().for_each(|line| _ = writeln!(text, "      {line}"));
         }
-        let _ = writeln!(text, "\nWhat could be hurt:");
+        let _ = writeln!(text, "\nWhat could be affected:");
         self.blast_radius.iter().for_each(|line| _ = writeln!(text, "  {line}"));
-        let count = self.cells.len() as f64;
+        let count = self.cases.len() as f64;
         let _ = writeln!(
             text,
-            "\nA cell takes {} at the most, all of them {}: if everything hangs.",
-            time(self.cell_at_most_s),
-            time(self.cell_at_most_s * count)
+            "\nIf every step hangs, a case takes {}, all cases {}.",
+            time(self.case_at_most_s),
+            time(self.case_at_most_s * count)
         );
-        let _ = match self.cell_mean_s {
+        let _ = match self.case_mean_s {
             Some(mean) => writeln!(
                 text,
-                "Those played so far took {}: about {} for all.",
+                "Finished cases took {} in the mean: about {} for all.",
                 time(mean),
                 time(mean * count)
             ),
             None => writeln!(
                 text,
-                "How long they take if nothing hangs is known after the first: `--cell` plays one."
+                "The usual time is known after the first case: `--case` runs one."
             ),
         };
         self.warnings.iter().for_each(|line| _ = writeln!(text, "warning: {line}"));
@@ -92,11 +89,12 @@ fn time(seconds: f64) -> String {
 }
 
 fn commands(config: &Config) -> Vec<(String, String)> {
-    let adapter = &config.adapter;
+    let steps = &config.steps;
+    let adapter = &steps.adapter;
     let mut commands = vec![];
     let mut add = |what: &str, command: &str| commands.push((what.to_owned(), command.trim().to_owned()));
-    let client = config.client().unwrap_or_default();
-    match &config.lab {
+    let client = steps.system.client().unwrap_or_default();
+    match steps.system.new_lab() {
         Some(lab) => {
             let (servers, clients) = (lab.servers.count, lab.clients.count);
             add(
@@ -104,83 +102,79 @@ fn commands(config: &Config) -> Vec<(String, String)> {
                 &format!("a lab {} of {servers} servers and {clients} clients, {}", lab.name, adapter.name),
             );
         }
-        None => add("setup", "the nodes are there; the file system must be well:"),
+        None => add("setup", "the nodes exist; the file system must be healthy:"),
     }
     add("  healthy, on the first server", &adapter.health);
-    config.age.iter().for_each(|task| add(&format!("age, on {client}"), &task.cmd));
-    add(&format!("init, on {client}"), &config.init.cmd);
-    let fsck = config.fsck.run.as_ref().or(adapter.fsck.as_ref().map(|fsck| &fsck.run));
+    steps.age.iter().for_each(|task| add(&format!("age, on {client}"), &task.cmd));
+    steps.init.iter().for_each(|task| add(&format!("init, on {client}"), &task.cmd));
+    let own = steps.fsck.as_ref().and_then(|fsck| fsck.run.as_ref());
+    let fsck = own.or(adapter.fsck.as_ref().map(|fsck| &fsck.run));
     add("fsck, before and with the fault", fsck.map_or("the adapter has none", |run| run));
-    for (name, Check { task, fresh_mount, drop_caches }) in &config.checks {
-        let fresh = if *fresh_mount { ", mounted anew" } else { "" };
-        let dropped = if *drop_caches { ", caches dropped" } else { "" };
+    for (name, Check { task, fresh_mount, drop_caches }) in &steps.checks {
+        let fresh = if *fresh_mount { ", after a remount" } else { "" };
+        let dropped = if *drop_caches { ", with caches dropped" } else { "" };
         add(&format!("check.{name}, on {client}{fresh}{dropped}"), &task.cmd);
     }
-    add("repair, once the fault is taken away", adapter.repair.as_deref().unwrap_or("nothing"));
+    add("repair, after the revert", adapter.repair.as_deref().unwrap_or("nothing"));
     commands
 }
 
-fn blast_radius(config: &Config, cells: &[Cell]) -> Vec<String> {
-    let hurt: BTreeSet<&String> = cells.iter().flat_map(|cell| &cell.hurt).collect();
-    let mut lines = vec![match &config.lab {
+fn blast_radius(config: &Config, cases: &[Case]) -> Vec<String> {
+    let faulted: BTreeSet<&str> =
+        cases.iter().flat_map(|case| &case.faulted).map(String::as_str).collect();
+    let mut lines = vec![match config.steps.system.new_lab() {
         Some(lab) => {
-            format!("nothing outside of the lab {}: its namespaces, virtual disks and links", lab.name)
+            format!("nothing outside the lab {}: its namespaces, virtual disks and links", lab.name)
         }
-        None => "the nodes that are named, as far as they carry the marker".into(),
+        None => "the named nodes that have the marker".into(),
     }];
-    let most = cells.iter().map(|cell| cell.hurt.len()).max().unwrap_or(0);
-    lines.push(format!(
-        "up to {most} nodes at once, of {}",
-        hurt.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
-    ));
+    let most = cases.iter().map(|case| case.faulted.len()).max().unwrap_or(0);
+    let names = faulted.into_iter().collect::<Vec<_>>().join(", ");
+    lines.push(format!("up to {most} nodes at the same time, of {names}"));
     for (id, plan) in config.faults.iter().filter(|(id, _)| config.chosen.contains(id)) {
-        let json = serde_json::to_string(&plan.model).unwrap_or_default();
-        lines.push(format!("{id}: {json}, for {} s at the most", plan.ttl.as_secs()));
+        let json = serde_json::to_string(&plan.fault).unwrap_or_default();
+        lines.push(format!("{id}: {json}, for at most {} s", plan.ttl.as_secs()));
     }
-    for stop in &config.safety.stop_if {
+    for stop in &config.steps.safety.stop_if {
         lines.push(format!(
-            "all ends, healed, as soon as this fails, every {:.1} s: {}",
+            "the campaign ends, with the fault reverted, when this fails, every {:.1} s: {}",
             stop.every.as_secs_f64(),
             stop.cmd
         ));
     }
-    if config.checks.values().any(|check| check.drop_caches) {
-        lines.push("the page caches of all nodes are dropped; of a lab they are the machine's".into());
+    if config.steps.checks.values().any(|check| check.drop_caches) {
+        lines.push("the page caches of all nodes are dropped; hosts of a lab share the machine's".into());
     }
     lines
 }
 
 fn at_most(config: &Config) -> Duration {
-    let times = config.timeouts;
+    let (steps, times) = (&config.steps, config.steps.timeouts);
     let grace = times.term_grace + times.kill_grace * 2;
-    let checks: Duration = config.checks.values().map(|check| check.task.timeout + times.mount + grace).sum();
-    let read = config.checks.get("read").map_or(Duration::ZERO, |check| check.task.timeout + times.mount);
-    let workloads = config.age.as_ref().map_or(Duration::ZERO, |task| task.timeout) + config.init.timeout;
-    let fsck = (config.fsck.timeout + grace) * 2 + config.fsck.delay;
-    let recording = config.record.as_ref().map_or(Duration::ZERO, |record| record.lead);
-    let steps = workloads + fsck + checks * 2 + recording + times.healthy;
-    // What is given up early is still healed.
-    (times.setup + steps).min(times.cell) + times.heal + times.healthy + read + DOWN
+    let checks: Duration = steps.checks.values().map(|check| check.task.timeout + times.mount + grace).sum();
+    let read = steps.checks.get("read").map_or(Duration::ZERO, |check| check.task.timeout + times.mount);
+    let workloads: Duration = steps.age.iter().chain(&steps.init).map(|task| task.timeout).sum();
+    let fsck: Duration = steps.fsck.iter().map(|fsck| (fsck.timeout + grace) * 2).sum();
+    let lead: Duration = steps.load.iter().map(|load| load.lead).sum();
+    let all = times.setup + workloads + fsck + steps.hold + checks * 2 + lead + times.healthy;
+    // A case that is given up is still reverted.
+    all.min(times.case) + times.revert + times.healthy + read + DOWN
 }
 
-fn mean(config: &Config, cells: &[Cell]) -> Option<f64> {
+fn mean(config: &Config, cases: &[Case]) -> Option<f64> {
     let run = run::folder(config);
-    let took: Vec<f64> = cells
+    let took: Vec<f64> = cases
         .iter()
-        .filter_map(|cell| run::read(&run::cell_folder(&run, cell)))
+        .filter_map(|case| run::read(&run::case_folder(&run, case)))
         .map(|result| result.took_s)
         .collect();
     (!took.is_empty()).then(|| took.iter().sum::<f64>() / took.len() as f64)
 }
 
 fn warnings(config: &Config) -> Vec<String> {
-    let mut warnings = vec![];
-    let warm = config.warm_checks().join(", ");
-    if !warm.is_empty() {
-        warnings.push(run::warm_warning(&warm));
-    }
+    let mut warnings: Vec<String> = config.warm_warning().into_iter().collect();
     if !config.has_control {
-        warnings.push("matrix.include_control = false: nothing tells what the steps alone do".into());
+        warnings.push("matrix.include_control = false: the effect of the steps alone is not measured".into());
     }
     if config.repeats < 3 {
         warnings.push(format!("repeats = {}: the paper has 3", config.repeats));
@@ -195,25 +189,25 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_plan_tells_cells_commands_and_what_could_be_hurt() {
+    fn a_plan_shows_cases_commands_and_what_could_be_affected() {
         let text = Plan::of(&config()).text();
-        for told in [
-            "6 cells, in this order:",
+        for expected in [
+            "6 cases, in this order:",
             "cut/ALL/1",
-            "hurts s1, s2, s3",
-            "hurts nobody",
+            "fault on s1, s2, s3",
+            "fault on no node",
             "laggard work verify",
-            "nothing outside of the lab c-small",
-            "up to 3 nodes at once, of s1, s2, s3",
-            "300 s at the most",
+            "nothing outside the lab c-small",
+            "up to 3 nodes at the same time, of s1, s2, s3",
+            "for at most 300 s",
             "repeats = 2: the paper has 3",
         ] {
-            assert!(text.contains(told), "{told}: {text}");
+            assert!(text.contains(expected), "{expected}: {text}");
         }
     }
 
     #[test]
-    fn file_systems_that_no_lab_runs_can_be_planned_for_real_hosts() {
+    fn file_systems_that_labs_cannot_run_can_be_planned_for_real_hosts() {
         let nodes: String = [("m1", "meta"), ("s1", "storage"), ("c1", "client")]
             .iter()
             .enumerate()
@@ -231,7 +225,7 @@ mod tests {
             let config = Config::parse(&text, Path::new(".")).unwrap();
             let plan = Plan::of(&config);
             assert!(plan.commands.iter().any(|(what, run)| what.starts_with("fsck") && run.len() > 20));
-            assert!(plan.text().contains("the nodes that are named, as far as they carry the marker"));
+            assert!(plan.text().contains("the named nodes that have the marker"));
         }
     }
 

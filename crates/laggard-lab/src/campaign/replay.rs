@@ -1,70 +1,69 @@
-//! Plays a cell once more: as it was, or on fewer nodes.
+//! Runs a case again: with the same choices, or on fewer nodes.
 
 use std::path::{Path, PathBuf};
 
 use super::config::Config;
-use super::recovery::{self, Turn};
+use super::recovery::{self, RunLock};
 use super::run;
-use super::schedule::CellSchedule;
 use super::shrink::ddmin;
 use crate::machine::LabError;
-use crate::runner::case::Cell;
-use crate::runner::frame::{self, Played};
-use crate::runner::result::CellResult;
-use crate::runner::steps::Stage;
+use crate::runner::case::Case;
+use crate::runner::frame::{self, CaseOutcome};
+use crate::runner::plan::Callbacks;
+use crate::runner::result::CaseResult;
+use crate::runner::schedule::CaseSchedule;
 
-/// What a replay came to.
 #[derive(Debug)]
-pub struct Replayed {
-    /// Where it lies.
+pub struct Replay {
     pub folder: PathBuf,
-    /// Whether the same was chosen.
     pub is_same_choice: bool,
-    /// What became of it then; none if that is gone.
-    pub then: Option<CellResult>,
-    /// What became of it now; none if somebody wanted to stop.
-    pub now: Option<CellResult>,
+    /// The earlier result, if it still exists.
+    pub then: Option<CaseResult>,
+    /// None if it was interrupted.
+    pub now: Option<CaseResult>,
 }
 
-/// A cell that was played, and the campaign it is of.
+/// A case that was run, and its campaign.
 #[derive(Debug)]
-pub struct Past {
-    /// The campaign, as it was when the run began.
+pub struct PastCase {
+    /// As it was when the run began.
     pub config: Config,
-    /// The cell.
-    pub schedule: CellSchedule,
-    /// Where it lies.
-    pub folder: PathBuf,
-    /// The folder of its run.
-    pub run: PathBuf,
+    schedule: CaseSchedule,
+    folder: PathBuf,
+    run: PathBuf,
 }
 
-impl Past {
-    /// The cell of a folder, or of a `schedule.json` in it.
-    pub fn read(path: &Path) -> Result<Past, LabError> {
+impl PastCase {
+    /// The case of a folder, or of a `schedule.json` in it.
+    pub fn read(path: &Path) -> Result<PastCase, LabError> {
         let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new(".")) };
         let folder = std::path::absolute(folder).map_err(LabError::at(folder))?;
-        let schedule = CellSchedule::read(&folder.join("schedule.json"))?;
+        let schedule = CaseSchedule::read(&folder.join("schedule.json"))?;
         let above = folder.ancestors().map(|above| above.join("campaign.toml")).find(|file| file.is_file());
         let lacks = || {
-            LabError::Input(format!("{}: no campaign.toml above it: name a cell of a run", folder.display()))
+            LabError::Input(format!("{}: no campaign.toml above it: name a case of a run", folder.display()))
         };
         let above = above.ok_or_else(lacks)?;
-        let mut config = Config::read(&above)?;
-        config.seed = schedule.seed;
+        let config = Config::read(&above)?.with_seed(schedule.origin.seed);
         let run = above.parent().unwrap_or(&folder).to_owned();
-        Ok(Past { config, schedule, run, folder })
+        Ok(PastCase { config, schedule, run, folder })
+    }
+
+    /// Removes what a killed run has left, and keeps others from running.
+    fn lock(&self) -> Result<RunLock, LabError> {
+        let lock = RunLock::take(&self.run)?;
+        recovery::recover(&self.run, &self.config, &lock)?;
+        Ok(lock)
     }
 }
 
-/// Plays a cell again, with the same choices. Time is not the same: what depends on it may come out otherwise.
-pub fn replay(past: &Past, stage: Stage) -> Result<Replayed, LabError> {
-    let turn = Turn::take(&past.run)?;
-    recovery::recover(&past.run, &past.config, &turn)?;
+/// Runs a case again with the same choices. Timing differs: what depends on it may have another result.
+pub fn replay(past: &PastCase, callbacks: Callbacks) -> Result<Replay, LabError> {
+    let _lock = past.lock()?;
     let folder = fresh(&past.folder, "replay");
-    let now = play_one(stage, &past.schedule.cell, &folder)?;
-    let again = CellSchedule::read(&folder.join("schedule.json")).ok();
-    Ok(Replayed {
+    let now = run_one(past, &past.schedule.case, &folder, callbacks)?;
+    let again = CaseSchedule::read(&folder.join("schedule.json")).ok();
+    Ok(Replay {
         is_same_choice: again.as_ref() == Some(&past.schedule),
         then: run::read(&past.folder),
         folder,
@@ -72,45 +71,52 @@ pub fn replay(past: &Past, stage: Stage) -> Result<Replayed, LabError> {
     })
 }
 
-/// The fewest of the hurt nodes with which the cell still has the same verdict; and every set that was tried.
-pub fn shrink(past: &Past, stage: Stage) -> Result<Vec<String>, LabError> {
-    let turn = Turn::take(&past.run)?;
-    recovery::recover(&past.run, &past.config, &turn)?;
-    let then = run::read(&past.folder);
-    let wanted = then.map(|result| result.verdict());
-    let wanted = wanted.ok_or_else(|| LabError::Input("the cell is not over: play it first".into()))?;
-    let cell = &past.schedule.cell;
-    if cell.hurt.len() < 2 {
+/// The fewest of the faulted nodes with which the case has the same verdict. `report` gets a line for each set that was
+/// tried.
+pub fn shrink(
+    past: &PastCase,
+    callbacks: Callbacks,
+    report: &dyn Fn(&str),
+) -> Result<Vec<String>, LabError> {
+    let _lock = past.lock()?;
+    let wanted = run::read(&past.folder).map(|result| result.verdict());
+    let wanted = wanted.ok_or_else(|| LabError::Input("the case is not finished: run it first".into()))?;
+    let case = &past.schedule.case;
+    if case.faulted.len() < 2 {
         return Err(LabError::Input(format!(
-            "{} hurts {} nodes: nothing to shrink",
-            cell.name(),
-            cell.hurt.len()
+            "{} has its fault on {} nodes: nothing to shrink",
+            case.name(),
+            case.faulted.len()
         )));
     }
     let mut still_fails = |some: &[String]| {
-        let smaller = Cell { hurt: some.to_vec(), ..cell.clone() };
-        let folder = fresh(&past.folder, "shrink");
-        let result = play_one(stage, &smaller, &folder)?;
-        let result = result.ok_or_else(|| LabError::Input("ended early: nothing can be said".into()))?;
+        let smaller = Case { faulted: some.to_vec(), ..case.clone() };
+        let result = run_one(past, &smaller, &fresh(&past.folder, "shrink"), callbacks)?;
+        let result = result.ok_or_else(|| LabError::Input("interrupted: no result".into()))?;
         let verdict = result.verdict();
-        (stage.tell)(&format!("shrink: {} alone: {}", some.join(", "), verdict.as_str()));
+        report(&format!("shrink: {} alone: {}", some.join(", "), verdict.as_str()));
         Ok(verdict == wanted)
     };
-    ddmin(&cell.hurt, &mut still_fails)
+    ddmin(&case.faulted, &mut still_fails)
 }
 
-fn play_one(stage: Stage, cell: &Cell, folder: &Path) -> Result<Option<CellResult>, LabError> {
-    match frame::play(stage, cell, folder)? {
-        Played::Whole(result) => Ok(Some(*result)),
-        Played::CutShort(None, left) if left.is_empty() => Ok(None),
-        Played::CutShort(why, left) => {
+fn run_one(
+    past: &PastCase,
+    case: &Case,
+    folder: &Path,
+    callbacks: Callbacks,
+) -> Result<Option<CaseResult>, LabError> {
+    match frame::run(past.config.plan(case, folder, &past.config.origin()), callbacks)? {
+        CaseOutcome::Finished(result) => Ok(Some(*result)),
+        CaseOutcome::CutShort(None, left) if left.is_empty() => Ok(None),
+        CaseOutcome::CutShort(why, left) => {
             let all: Vec<String> = why.into_iter().chain(left).collect();
             Err(LabError::Input(all.join("; ")))
         }
     }
 }
 
-/// A folder beside a cell that is not there yet.
+/// A folder in that of a case that does not exist yet.
 fn fresh(folder: &Path, kind: &str) -> PathBuf {
     let numbers = 1_u32..;
     let name = |number: u32| folder.join(kind).join(number.to_string());

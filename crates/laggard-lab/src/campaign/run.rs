@@ -1,134 +1,147 @@
-//! Plays the cells of a campaign, one after the other.
-//! Always: what is in the folder of a cell, with a `result.json`, is whole; a campaign that is played again goes on where
-//! it stopped.
+//! Runs the cases of a campaign, one after the other.
+//! Always: a case with a `result.json` is finished; a campaign that is run again continues where it ended.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use regex::Regex;
 use serde_json::json;
 
 use super::config::{Config, StopOn};
-use super::recovery::{self, Turn};
-use super::schedule::{self, Schedule};
+use super::recovery::{self, RunLock};
+use super::schedule::Schedule;
 use crate::machine::place::Place;
 use crate::machine::{LabError, needs};
-use crate::runner::case::Cell;
-use crate::runner::frame::{self, Played};
-use crate::runner::queue::{self, Sum};
-use crate::runner::result::{CellResult, Verdict};
-use crate::runner::steps::Stage;
+use crate::runner::case::Case;
+use crate::runner::files::{booted_us, remove, write_json};
+use crate::runner::frame::{self, CaseOutcome};
+use crate::runner::plan::{Callbacks, CasePlan};
+use crate::runner::queue::{self, CaseEnd, Event, Summary};
+use crate::runner::result::{CaseResult, Verdict};
+use crate::runner::schedule::{Origin, checksum};
 
-/// What shall be played.
+/// Which cases to run.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    /// Only cells whose names fit.
-    pub cells: Option<Regex>,
-    /// Whether a run that is there is gone on with.
+pub struct Selection {
+    /// Only cases whose names match.
+    pub cases: Option<Regex>,
+    /// Continue a run that exists.
     pub resume: bool,
 }
-
-/// What is heard of a campaign.
-pub type News<'a> = queue::News<'a, Cell, CellResult>;
 
 /// The folder of a run.
 pub fn folder(config: &Config) -> PathBuf {
     config.out.join(format!("{}-{}", config.name, config.seed))
 }
 
-/// The folder of a cell.
-pub fn cell_folder(run: &Path, cell: &Cell) -> PathBuf {
-    run.join("cell").join(cell.name())
+pub fn case_folder(run: &Path, case: &Case) -> PathBuf {
+    run.join("case").join(case.name())
 }
 
-/// The result of a cell that is over; none where it is not. One that is not whole is an error.
-pub fn read_result(folder: &Path) -> Result<Option<CellResult>, LabError> {
+/// The result of a case; none if it is not finished. A truncated one is an error.
+pub fn read_result(folder: &Path) -> Result<Option<CaseResult>, LabError> {
     let path = folder.join("result.json");
     let text = match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(LabError::at(&path))?,
     };
     serde_json::from_str(&text).map(Some).map_err(|error| {
-        LabError::Input(format!("{} is not whole ({error}): the cell counts as not played", path.display()))
+        LabError::Input(format!("{} is incomplete ({error}): the case counts as not run", path.display()))
     })
 }
 
-/// The result of a cell that is over and whole.
-pub fn read(folder: &Path) -> Option<CellResult> {
+/// The result of a finished case.
+pub fn read(folder: &Path) -> Option<CaseResult> {
     read_result(folder).ok().flatten()
 }
 
-/// Plays what has not been played yet.
-pub fn play_all(
+/// Runs the cases that are not finished.
+pub fn run_all(
     config: &Config,
-    wanted: &Wanted,
+    selection: &Selection,
     is_over: &(dyn Fn() -> bool + Sync),
-    hear: &dyn Fn(News),
-) -> Result<Sum, LabError> {
-    let run = prepare(config, wanted)?;
-    let turn = Turn::take(&run)?;
-    write_down(config, &run)?;
-    for recovered in recovery::recover(&run, config, &turn)? {
-        hear(News::Warning(&recovered.told(&run)));
+    notify: &dyn Fn(Event),
+) -> Result<Summary, LabError> {
+    let run = prepare(config, selection)?;
+    let lock = RunLock::take(&run)?;
+    let schedule = Schedule::of(config);
+    write_json(&run.join("schedule.json"), &schedule)?;
+    write_json(&run.join("fingerprint.json"), &fingerprint(config))?;
+    for recovered in recovery::recover(&run, config, &lock)? {
+        notify(Event::Warning(&recovered.describe(&run)));
     }
-    let warm = config.warm_checks().join(", ");
-    if !warm.is_empty() {
-        hear(News::Warning(&warm_warning(&warm)));
-    }
-    let cells: Vec<Cell> =
-        Schedule::of(config).cells.into_iter().filter(|cell| wanted.fits(&cell.name())).collect();
-    let is_done = |cell: &&Cell| match read_result(&cell_folder(&run, cell)) {
+    config.warm_warning().iter().for_each(|warning| notify(Event::Warning(warning)));
+    let cases: Vec<Case> =
+        schedule.cases.into_iter().filter(|case| selection.includes(&case.name())).collect();
+    let is_finished = |case: &Case| match read_result(&case_folder(&run, case)) {
         Ok(result) => result.is_some(),
         Err(error) => {
-            hear(News::Warning(&error.to_string()));
+            notify(Event::Warning(&error.to_string()));
             false
         }
     };
-    let (done, left): (Vec<&Cell>, Vec<&Cell>) = cells.iter().partition(is_done);
-    let mut sum = Sum { before: done.len(), ..Sum::default() };
-    if let (Some(_), false) = (&config.lab, left.is_empty()) {
-        // No cell can be better than the machine.
-        needs::check(&config.adapter.needs)?;
+    if config.steps.system.new_lab().is_some() && !cases.iter().all(|case| read(&case_folder(&run, case)).is_some()) {
+        // Otherwise every case would fail for the same reason.
+        needs::check(&config.steps.adapter.needs)?;
     }
-    let begin = Instant::now();
-    let stage = Stage { config, is_over, tell: &|line| hear(News::Line(line)) };
-    for (number, cell) in left.iter().enumerate() {
-        let each = (number > 0).then(|| begin.elapsed() / u32::try_from(number).unwrap_or(1));
-        let remaining = each.map(|each| each * u32::try_from(left.len() - number).unwrap_or(1));
-        hear(News::Begin(cell, done.len() + number + 1, cells.len(), remaining));
-        let folder = cell_folder(&run, cell);
-        clear(&folder)?;
-        let result = match frame::play(stage, cell, &folder)? {
-            Played::Whole(result) => result,
-            Played::CutShort(why, left) => {
-                if let Some(why) = why {
-                    hear(News::Warning(&format!("{why}: healed, taken down, and no further")));
-                }
-                left.iter().for_each(|left| hear(News::Warning(&format!("left behind: {left}"))));
-                return Ok(Sum { is_cut_short: true, ..sum });
+    let origin = config.origin();
+    let callbacks = Callbacks { is_over, progress: &|line| notify(Event::Progress(line)) };
+    queue::run_all(&cases, Case::name, is_finished, None, notify, |case| {
+        let folder = case_folder(&run, case);
+        remove(&folder)?;
+        run_one(config, &origin, case, &folder, callbacks, notify)
+    })
+}
+
+fn run_one(
+    config: &Config,
+    origin: &Origin,
+    case: &Case,
+    folder: &Path,
+    callbacks: Callbacks,
+    notify: &dyn Fn(Event),
+) -> Result<CaseEnd, LabError> {
+    match frame::run(config.plan(case, folder, origin), callbacks)? {
+        CaseOutcome::Finished(result) => {
+            notify(Event::End(&result));
+            let verdict = result.verdict();
+            let is_failed = matches!(verdict, Verdict::InfraFail | Verdict::Dirty);
+            Ok(CaseEnd { is_finished: true, is_failed, is_last: is_enough(config.stop_on, verdict) })
+        }
+        CaseOutcome::CutShort(why, left) => {
+            if let Some(why) = why {
+                notify(Event::Warning(&format!("{why}: reverted and removed; no other case is run")));
             }
-        };
-        sum.now += 1;
-        hear(News::End(&result));
-        let verdict = result.verdict();
-        sum.failed += usize::from(matches!(verdict, Verdict::InfraFail | Verdict::Dirty));
-        if is_enough(config.stop_on, verdict) {
-            return Ok(Sum { is_cut_short: true, ..sum });
+            left.iter().for_each(|left| notify(Event::Warning(&format!("left behind: {left}"))));
+            Ok(CaseEnd { is_last: true, ..CaseEnd::default() })
         }
     }
-    Ok(sum)
 }
 
-/// What must be said of checks that may be answered from memory.
-pub fn warm_warning(checks: &str) -> String {
-    format!(
-        "check.{checks}: an ok may come from caches and is not to be trusted: set fresh_mount = true and drop_caches = true"
-    )
+impl Config {
+    /// The campaign, as schedules name it.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin::new(&self.name, self.seed, &self.text)
+    }
+
+    pub(crate) fn plan<'a>(&'a self, case: &'a Case, folder: &'a Path, origin: &'a Origin) -> CasePlan<'a> {
+        let fault = case.fault.as_ref().and_then(|fault| self.faults.get(fault));
+        CasePlan { case, fault, steps: &self.steps, folder, origin: Some(origin) }
+    }
+
+    /// A warning about checks that may read from caches.
+    pub(crate) fn warm_warning(&self) -> Option<String> {
+        let warm = self.warm_checks().join(", ");
+        (!warm.is_empty()).then(|| {
+            format!(
+                "check.{warm}: an ok may come from caches and is not reliable: set fresh_mount = true and drop_caches = true"
+            )
+        })
+    }
 }
 
-impl Wanted {
-    fn fits(&self, name: &str) -> bool {
-        self.cells.as_ref().is_none_or(|pattern| pattern.is_match(name))
+impl Selection {
+    fn includes(&self, name: &str) -> bool {
+        self.cases.as_ref().is_none_or(|pattern| pattern.is_match(name))
     }
 }
 
@@ -140,27 +153,27 @@ fn is_enough(stop_on: StopOn, verdict: Verdict) -> bool {
     }
 }
 
-/// Makes the folder of a run, or finds it as it was.
-fn prepare(config: &Config, wanted: &Wanted) -> Result<PathBuf, LabError> {
+/// Creates the folder of a run, or checks that it belongs to this campaign.
+fn prepare(config: &Config, selection: &Selection) -> Result<PathBuf, LabError> {
     let out = std::path::absolute(&config.out).map_err(LabError::at(&config.out))?;
     let run = out.join(format!("{}-{}", config.name, config.seed));
     if run.starts_with("/run") {
         return Err(LabError::Input(format!(
-            "{}: hosts have a /run of their own: choose another `out`",
+            "{}: hosts of a lab have their own /run: choose another `out`",
             run.display()
         )));
     }
     let path = run.join("campaign.toml");
     match std::fs::read_to_string(&path) {
-        Ok(_) if !wanted.resume => {
+        Ok(_) if !selection.resume => {
             return Err(LabError::Input(format!(
-                "{} is there already: --resume goes on with it, another seed or `out` makes another",
+                "{} exists: --resume continues it; another seed or `out` starts a new run",
                 run.display()
             )));
         }
         Ok(text) if text != config.text => {
             return Err(LabError::Input(format!(
-                "{}: the campaign was another one when this run began: choose another `out`",
+                "{}: the campaign file has changed since this run began: choose another `out`",
                 path.display()
             )));
         }
@@ -177,28 +190,15 @@ fn prepare(config: &Config, wanted: &Wanted) -> Result<PathBuf, LabError> {
     Ok(run)
 }
 
-/// What was decided, and on what kind of machine.
-fn write_down(config: &Config, run: &Path) -> Result<(), LabError> {
-    schedule::write(&run.join("schedule.json"), &Schedule::of(config))?;
-    schedule::write(&run.join("fingerprint.json"), &fingerprint(config))
-}
-
 fn fingerprint(config: &Config) -> serde_json::Value {
     let kernel = Place::Here.run(&["uname", "-sr"]).unwrap_or_default();
+    let adapter = &config.steps.adapter;
     json!({
         "kernel": kernel.trim(),
-        "booted_us": crate::runner::stat::booted_us(),
-        "adapter": config.adapter.name,
-        "adapter_sum": schedule::sum(&format!("{:?}", config.adapter)),
-        "config_sum": schedule::sum(&config.text),
+        "booted_us": booted_us(),
+        "adapter": adapter.name,
+        "adapter_sum": checksum(&format!("{adapter:?}")),
+        "config_sum": checksum(&config.text),
         "laggard": env!("CARGO_PKG_VERSION"),
     })
-}
-
-/// What is left of a cell that was cut short.
-fn clear(folder: &Path) -> Result<(), LabError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LabError::at(folder)(error)),
-        _ => Ok(()),
-    }
 }

@@ -1,6 +1,6 @@
-//! What recording costs the workload: the paper's Table 6.
-//! In: a workload and a lab. Out: [`Overhead`]. Always: the workload runs on without a pause, and rounds with recorders
-//! and without them alternate, so that what drifts drifts for both.
+//! Measures how much recording slows a workload down: the paper's Table 6.
+//! In: a workload and a lab. Out: [`Overhead`]. Always: the workload runs without a pause, and rounds with and without
+//! recorders alternate, so that drift affects both.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,43 +9,40 @@ use laggard_core::model::time::Span;
 
 use crate::lab::Lab;
 use crate::machine::LabError;
-use crate::runner::workers::{self, Crew, Pauses, SEALING_SECONDS};
+use crate::runner::workers::{self, Workers, Pauses, SEALING_SECONDS};
 
-/// How much longer a workload takes while it is recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overhead {
-    /// What all disks together moved, in MB/s: without and with recorders, for each round.
+    /// The throughput of all disks in MB/s, without and with recorders, for each round.
     pub rounds: Vec<[f64; 2]>,
 }
 
-/// How it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measuring {
-    /// How often recorders sample.
+    /// The sampling interval.
     pub every: Span,
-    /// How many rounds.
     pub rounds: usize,
-    /// How long each half of a round lasts.
+    /// The length of each half of a round.
     pub half: Duration,
 }
 
-/// The workload and the recorders begin; nothing is measured.
+/// The workload and the recorders start; nothing is measured.
 const SETTLE: Duration = Duration::from_secs(3);
 
 impl Overhead {
-    /// How much longer the same work takes with recorders, as a share.
+    /// By how much longer the same work takes with recorders, as a fraction.
     pub fn mean(&self) -> f64 {
         self.shares().sum::<f64>() / self.rounds.len() as f64
     }
 
-    /// The standard error of that.
+    /// The standard error of the mean.
     pub fn standard_error(&self) -> f64 {
         let (mean, count) = (self.mean(), self.rounds.len() as f64);
         let variance = self.shares().map(|share| (share - mean).powi(2)).sum::<f64>() / (count - 1.0);
         (variance / count).sqrt()
     }
 
-    /// The mean rates, without and with recorders.
+    /// The mean throughput, without and with recorders.
     pub fn rates(&self) -> [f64; 2] {
         [0, 1]
             .map(|which| self.rounds.iter().map(|round| round[which]).sum::<f64>() / self.rounds.len() as f64)
@@ -56,24 +53,24 @@ impl Overhead {
     }
 }
 
-/// Measures a workload; recordings go into a folder that need not stay. `tell` hears what is going on.
+/// Measures a workload. Recordings go into a temporary folder.
 pub fn measure(
     lab: &Lab,
     workload: &str,
     measuring: &Measuring,
     folder: &Path,
-    tell: &dyn Fn(&str),
+    progress: &dyn Fn(&str),
 ) -> Result<Overhead, LabError> {
     let workload = workers::ready(lab, workload)?;
     let halves = 2 * measuring.rounds as u64;
     let longest = halves * (measuring.half.as_secs() + SETTLE.as_secs() + SEALING_SECONDS);
-    let _clients = Crew::clients(lab, &workload, longest, Pauses::None)?;
+    let _clients = Workers::clients(lab, &workload, longest, Pauses::None)?;
     std::thread::sleep(SETTLE);
     let mut overhead = Overhead { rounds: vec![] };
     for number in 0..measuring.rounds {
-        tell(&format!("{}, round {} of {}", workload.name, number + 1, measuring.rounds));
+        progress(&format!("{}, round {} of {}", workload.name, number + 1, measuring.rounds));
         let mut round = [0.0; 2];
-        // First without, then with, with, without, and so on.
+        // Without, with; with, without; and so on.
         let order = if number % 2 == 0 { [false, true] } else { [true, false] };
         for is_recorded in order {
             round[usize::from(is_recorded)] = half(lab, measuring, is_recorded.then_some(folder))?;
@@ -83,22 +80,23 @@ pub fn measure(
     Ok(overhead)
 }
 
-/// What the disks move in a second, in MB.
+/// The throughput of the disks, in MB/s.
 fn half(lab: &Lab, measuring: &Measuring, folder: Option<&Path>) -> Result<f64, LabError> {
     let seconds = (SETTLE + measuring.half).as_secs() + SEALING_SECONDS;
-    let crew = folder.map(|folder| Crew::recorders(lab, folder, measuring.every, seconds)).transpose()?;
+    let recorders = folder.map(|folder| Workers::recorders(lab, folder, measuring.every, seconds)).transpose()?;
     std::thread::sleep(SETTLE);
     let (begin, before) = (Instant::now(), moved(lab)?);
     std::thread::sleep(measuring.half);
     let rate = (moved(lab)? - before) / begin.elapsed().as_secs_f64();
-    crew.map_or(Ok(()), Crew::end)?;
-    match rate > 0.0 {
-        true => Ok(rate),
-        false => Err(LabError::Input("the workload moves nothing: see `laggard lab status`".into())),
+    recorders.map_or(Ok(()), Workers::end)?;
+    if rate > 0.0 {
+        Ok(rate)
+    } else {
+        Err(LabError::Input("the workload does no I/O: see `laggard lab status`".into()))
     }
 }
 
-/// What all disks have moved so far, in MB, as the kernel counts.
+/// The bytes that all disks have moved, in MB, by the kernel's counters.
 fn moved(lab: &Lab) -> Result<f64, LabError> {
     let mut sectors = 0.0;
     for host in lab.hosts() {

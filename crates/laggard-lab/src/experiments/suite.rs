@@ -1,36 +1,35 @@
-//! Plays many experiments: all faults under all workloads, some times over.
-//! In: a [`Suite`] and a lab. Out: a folder of datasets, one for each experiment. Always: what is in the folder under
-//! its name is whole, and a suite that is played again goes on where it stopped.
+//! Runs many experiments: all faults with all workloads, repeated.
+//! In: a [`Suite`] and a lab. Out: a folder of datasets, one for each experiment. Always: a dataset under its name is
+//! complete, and a suite that is run again continues where it ended.
 
 use std::path::Path;
 use std::time::Duration;
 
 use laggard_core::model::time::Span;
 
-use super::{Experiment, Parts, play};
+use super::{Experiment, ExperimentFile, Parts};
 use crate::faults::Fault;
 use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
-use crate::runner::queue::{self, Sum};
+use crate::runner::files::remove;
+use crate::runner::plan::Callbacks;
+use crate::runner::queue::{self, CaseEnd, Event, Summary};
 use crate::undo;
 use crate::workloads::Workload;
 use laggard_core::model::random::Random;
 
-/// What shall be played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
-    /// The names of workloads.
     pub workloads: Vec<String>,
-    /// Faults; none: nothing happens.
+    /// None: an experiment without a fault.
     pub faults: Vec<Option<Fault>>,
-    /// How often each fault under each workload.
+    /// Repeats of each fault with each workload.
     pub runs: u64,
-    /// The order and the faulty servers follow from it.
+    /// The order and the servers of faults follow from it.
     pub seed: u64,
-    /// How often is sampled.
+    /// The sampling interval.
     pub every: Span,
-    /// How long the parts of each last.
     pub parts: Parts,
 }
 
@@ -39,32 +38,29 @@ pub struct Suite {
 pub struct Planned {
     /// Fault, workload and run: the name of its dataset.
     pub name: String,
-    /// What it is.
     pub experiment: Experiment,
 }
 
-/// What is heard of a suite while it is played.
-pub type News<'a> = queue::News<'a, Planned, Planned>;
-
-/// The folder of an experiment that is not whole.
+/// The folder of an experiment that is not finished.
 const UNFINISHED: &str = ".unfinished";
-/// What an experiment takes besides its parts.
-const BESIDES: Duration = Duration::from_secs(4);
+/// The time that an experiment takes in addition to its parts.
+const OVERHEAD: Duration = Duration::from_secs(4);
 
 impl Suite {
-    /// All experiments: run by run, so that a suite which stops early has something of everything, and in each run in
-    /// an order by chance, so that no fault always follows the same other.
+    /// All experiments: run by run, so that a suite which ends early has some of each, and in each run in random order,
+    /// so that no fault always follows the same other.
     pub fn plan(&self, lab: &LabFile) -> Result<Vec<Planned>, LabError> {
         for name in &self.workloads {
             Workload::named(name)?;
         }
         let mut plan = vec![];
         for run in 1..=self.runs {
-            let mut chance = Random::of(self.seed, &[run]);
+            let mut random = Random::of(self.seed, &[run]);
             let mut of_run: Vec<(u64, Planned)> = vec![];
             for workload in &self.workloads {
-                let planned =
-                    |fault: &Option<Fault>| (chance.bits(), self.planned(lab, workload, fault.as_ref(), run));
+                let planned = |fault: &Option<Fault>| {
+                    (random.bits(), self.planned(lab, workload, fault.as_ref(), run))
+                };
                 of_run.extend(self.faults.iter().map(planned));
             }
             of_run.sort_by_key(|(order, _)| *order);
@@ -76,7 +72,7 @@ impl Suite {
     fn planned(&self, lab: &LabFile, workload: &str, fault: Option<&Fault>, run: u64) -> Planned {
         let seed = self.seed.wrapping_add(run);
         let with_server =
-            |fault: &Fault| Some((fault.clone(), Experiment::drawn(lab, workload, fault, seed)?));
+            |fault: &Fault| Some((fault.clone(), Experiment::draw_server(lab, workload, fault, seed)?));
         Planned {
             name: format!("{}-{workload}-{run}", fault.map_or("none", Fault::name)),
             experiment: Experiment {
@@ -90,49 +86,40 @@ impl Suite {
     }
 }
 
-/// Plays what has not been played yet. One that fails is told, and the others are played; a lab that is not well ends
-/// the suite.
-pub fn play_all(lab: &Lab, suite: &Suite, folder: &Path, hear: &dyn Fn(News)) -> Result<Sum, LabError> {
+/// Runs the experiments that are not finished. One that fails is reported, and the others are run; a lab that is not
+/// healthy ends the suite.
+pub fn run_all(
+    lab: &Lab,
+    suite: &Suite,
+    folder: &Path,
+    notify: &dyn Fn(Event),
+) -> Result<Summary, LabError> {
     let plan = suite.plan(&lab.manifest.lab)?;
-    // Of a suite that was killed.
+    // Faults of a suite that was killed.
     undo::revert_all_in_lab(lab)?;
     let unfinished = folder.join(UNFINISHED);
-    let (done, left): (Vec<&Planned>, Vec<&Planned>) =
-        plan.iter().partition(|planned| is_played(&folder.join(&planned.name)));
-    let mut sum = Sum { before: done.len(), ..Sum::default() };
-    for (number, planned) in left.iter().enumerate() {
-        let remaining =
-            (suite.parts.all() + BESIDES) * u32::try_from(left.len() - number).unwrap_or(u32::MAX);
-        hear(News::Begin(planned, done.len() + number + 1, plan.len(), Some(remaining)));
+    let is_finished = |planned: &Planned| ExperimentFile::is_in(&folder.join(&planned.name));
+    let name = |planned: &Planned| planned.name.clone();
+    let callbacks = Callbacks { is_over: &|| false, progress: &|line| notify(Event::Progress(line)) };
+    let each = Some(suite.parts.all() + OVERHEAD);
+    let summary = queue::run_all(&plan, name, is_finished, each, notify, |planned| {
         remove(&unfinished)?;
-        match play(lab, &planned.experiment, &unfinished, &|line| hear(News::Line(line))) {
-            Ok(_) => {
-                let whole = folder.join(&planned.name);
-                std::fs::rename(&unfinished, &whole).map_err(LabError::at(&whole))?;
-                sum.now += 1;
-                hear(News::End(planned));
+        match planned.experiment.run(lab, &unfinished, callbacks) {
+            Ok(result) => {
+                let finished = folder.join(&planned.name);
+                std::fs::rename(&unfinished, &finished).map_err(LabError::at(&finished))?;
+                notify(Event::End(&result));
+                Ok(CaseEnd { is_finished: true, ..CaseEnd::default() })
             }
             Err(error) => {
-                hear(News::Warning(&format!("{}: {error}", planned.name)));
-                sum.failed += 1;
+                notify(Event::Warning(&format!("{}: {error}", planned.name)));
                 lab.health()?;
+                Ok(CaseEnd { is_failed: true, ..CaseEnd::default() })
             }
         }
-    }
+    })?;
     remove(&unfinished)?;
-    Ok(sum)
-}
-
-/// `experiment.toml` is the last file of an experiment.
-fn is_played(folder: &Path) -> bool {
-    folder.join("experiment.toml").is_file()
-}
-
-fn remove(folder: &Path) -> Result<(), LabError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LabError::at(folder)(error)),
-        _ => Ok(()),
-    }
+    Ok(summary)
 }
 
 #[cfg(test)]
@@ -156,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_played_in_each_run_in_an_order_of_its_own_and_every_time_the_same() {
+    fn each_run_has_all_experiments_in_an_order_of_its_own_that_follows_from_the_seed() {
         let plan = suite().plan(&LabFile::default()).unwrap();
         assert_eq!(plan, suite().plan(&LabFile::default()).unwrap());
         let names: Vec<&str> = plan.iter().map(|planned| planned.name.as_str()).collect();
@@ -174,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_drawn_and_not_always_the_same() {
+    fn different_servers_are_drawn() {
         let many = Suite { runs: 20, ..suite() };
         let plan = many.plan(&LabFile::default()).unwrap();
         let mut servers: Vec<&str> =
@@ -186,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_workload_is_told_before_anything_is_played() {
+    fn an_unknown_workload_is_reported_before_anything_runs() {
         let wrong = Suite { workloads: vec!["ddx".into()], ..suite() };
         let error = wrong.plan(&LabFile::default()).unwrap_err().to_string();
         assert!(error.contains("\"ddx\""), "{error}");

@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use crate::machine::LabError;
 use crate::machine::needs::Tool;
+use crate::plan::file::LabFile;
 
 /// How to run a file system.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -182,6 +183,27 @@ impl Adapter {
             None => Ok(()),
         }
     }
+}
+
+/// The variables of all scripts, described above.
+pub(crate) fn variables(
+    servers: &[String],
+    address: String,
+    brick: String,
+    mountpoint: String,
+    lab: Option<&LabFile>,
+) -> Vec<(&'static str, String)> {
+    vec![
+        ("FIRST", servers.first().cloned().unwrap_or_default()),
+        ("OTHERS", servers.get(1..).unwrap_or_default().join(" ")),
+        ("SERVERS", servers.join(" ")),
+        ("COUNT", servers.len().to_string()),
+        ("REDUNDANCY", lab.map_or(0, |lab| lab.redundancy).to_string()),
+        ("ADDRESS", address),
+        ("BRICK", brick),
+        ("MOUNTPOINT", mountpoint),
+        ("TRUE_PEERS", if lab.is_some_and(|lab| lab.true_peers) { "yes" } else { "" }.to_owned()),
+    ]
 }
 
 /// All adapters that a machine for labs should be able to run; extras are found by their names.

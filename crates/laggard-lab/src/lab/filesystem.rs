@@ -1,29 +1,20 @@
 //! Brings the file system up.
 
 use super::{BRICK, Lab, MOUNTPOINT};
-use crate::filesystems::Adapter;
+use crate::filesystems::{self, Adapter};
 use crate::machine::LabError;
 use crate::machine::place::wait_for;
 use crate::machine::processes::{self, Process};
 use crate::plan::host::HostPlan;
 
 impl Lab {
-    /// What the scripts of an adapter find in their environment, in one host.
+    /// The variables of an adapter's scripts on a host.
     pub fn variables(&self, host: &HostPlan) -> Vec<(&'static str, String)> {
         let hosts = self.hosts();
-        let addresses: Vec<String> =
+        let servers: Vec<String> =
             hosts.iter().filter(|host| host.is_server()).map(|host| host.address.to_string()).collect();
-        vec![
-            ("FIRST", addresses.first().cloned().unwrap_or_default()),
-            ("OTHERS", addresses.get(1..).unwrap_or_default().join(" ")),
-            ("SERVERS", addresses.join(" ")),
-            ("COUNT", addresses.len().to_string()),
-            ("REDUNDANCY", self.manifest.lab.redundancy.to_string()),
-            ("ADDRESS", host.address.to_string()),
-            ("BRICK", BRICK.into()),
-            ("MOUNTPOINT", MOUNTPOINT.into()),
-            ("TRUE_PEERS", if self.manifest.lab.true_peers { "yes" } else { "" }.into()),
-        ]
+        let lab = Some(&self.manifest.lab);
+        filesystems::variables(&servers, host.address.to_string(), BRICK.into(), MOUNTPOINT.into(), lab)
     }
 
     fn script(&self, host: &HostPlan, script: &str) -> Result<(), LabError> {

@@ -54,6 +54,13 @@ impl Lab {
         Ok(Lab { manifest: Manifest::read(&folder)?, folder })
     }
 
+    /// The lab of that name, if this process has built it.
+    pub(crate) fn own(name: &str) -> Option<Lab> {
+        let lab = Lab::open(name).ok()?;
+        let (_, process) = made(&lab.manifest.mark, name)?;
+        (process == std::process::id()).then_some(lab)
+    }
+
     /// Its hosts, as they shall be.
     pub fn hosts(&self) -> Vec<HostPlan> {
         self.manifest.lab.hosts()
@@ -136,9 +143,28 @@ fn role(process: &Process) -> Option<&str> {
     }
 }
 
+/// When a lab was built, in microseconds since 1970, and by which process: its mark is `--mark=NAME-MICROS-PROCESS`.
+pub(crate) fn made(mark: &str, name: &str) -> Option<(u64, u32)> {
+    let rest = mark.strip_prefix("--mark=")?.strip_prefix(name)?.strip_prefix('-')?;
+    let (micros, process) = rest.split_once('-')?;
+    Some((u64::from_str_radix(micros, 16).ok()?, u32::from_str_radix(process, 16).ok()?))
+}
+
 /// This program, for the lab's own processes. One that was replaced meanwhile by another version goes on with that.
 pub(crate) fn program() -> Result<String, LabError> {
     let path = std::env::current_exe().map_err(LabError::at(Path::new("/proc/self/exe")))?;
     let path = path.display().to_string();
     Ok(path.strip_suffix(" (deleted)").map_or(path.clone(), str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_a_lab_has_its_time_and_its_process() {
+        assert_eq!(made("--mark=a-b-5f0-1c", "a-b"), Some((0x5f0, 0x1c)));
+        assert_eq!(made("--mark=a-b-5f0-1c", "a"), None);
+        assert_eq!(made("--mark=other-5f0-1c", "a-b"), None);
+    }
 }

@@ -1,4 +1,4 @@
-//! What the recorded names mean.
+//! The cluster file of a lab.
 
 use laggard_core::model::cluster::{Attribute, ClusterFile, Ignore, Pattern, Rule};
 use laggard_core::model::component::Kind;
@@ -7,7 +7,7 @@ use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::plan::host::HostPlan;
 
-/// The cluster file of a lab: servers, clients, and links by the names of both ends.
+/// Servers, clients, and links by the names of both ends.
 pub fn file(lab: &Lab) -> Result<ClusterFile, LabError> {
     let hosts = lab.hosts();
     let (servers, clients): (Vec<&HostPlan>, Vec<&HostPlan>) =
@@ -39,7 +39,7 @@ pub fn file(lab: &Lab) -> Result<ClusterFile, LabError> {
         }
         rules.push(rule(name, name, Some(Kind::CLIENT), &[("cohort", "clients")])?);
     }
-    // What servers tell each other is no work for clients, and not the same for all.
+    // Traffic between servers does not serve clients, and is not alike for all.
     let between = |server: &&HostPlan| {
         let links = format!("{}{{n}}>{}", lab.manifest.lab.servers.prefix, server.address);
         Ok(Ignore { pattern: pattern(&links)?, reason: "between servers".to_owned() })

@@ -1,139 +1,111 @@
-//! Plays one experiment.
+//! Labels the recording of a case: `cluster.toml`, `labels.csv` and `experiment.toml`, which is written last.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
-use laggard_core::model::time::Timestamp;
-
-use super::cluster;
-use super::workers::{self, Crew, Pauses};
-use crate::experiments::{Experiment, Protocol};
-use crate::lab::Lab;
-use crate::machine::LabError;
-use crate::undo;
 use laggard_core::diagnosis::label::{self, Label};
+use laggard_core::model::time::{Span, Timestamp};
+use serde::{Deserialize, Serialize};
 
-/// Clients and recorders end by themselves this much after their time, if nobody sends them home.
-const MARGIN_SECONDS: u64 = 120;
+use super::files::now_ns;
+use super::run::CaseRun;
+use super::{cluster, workers};
+use crate::machine::LabError;
+use crate::plan::file::LabFile;
 
-/// Plays an experiment, and leaves a dataset in an empty folder. `tell` hears what is going on.
-pub fn play(
-    lab: &Lab,
-    experiment: &Experiment,
-    out: &Path,
-    tell: &dyn Fn(&str),
-) -> Result<Protocol, LabError> {
-    check(lab, experiment, out)?;
-    let workload = workers::ready(lab, &experiment.workload)?;
-    let parts = &experiment.parts;
-
-    tell("the workload settles");
-    let longest = parts.all().as_secs() + MARGIN_SECONDS;
-    let clients = Crew::clients(lab, &workload, longest, Pauses::Some)?;
-    std::thread::sleep(parts.settle);
-    let recorders = Crew::recorders(lab, out, experiment.every, longest)?;
-    let begin = now();
-    tell("nothing is wrong");
-    std::thread::sleep(parts.lead);
-    let (applied, healed) = with_fault(lab, experiment, tell)?;
-    tell("recovery");
-    std::thread::sleep(parts.recovery);
-    let end = now();
-    recorders.end()?;
-    clients.end()?;
-    let protocol = protocol(lab, experiment, [begin, applied, healed, end]);
-    write(lab, experiment, out, &protocol)?;
-    Ok(protocol)
+/// What was done when: `experiment.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentFile {
+    pub workload: String,
+    /// `none` without a fault.
+    pub fault: String,
+    /// The server with the fault.
+    pub server: String,
+    pub seed: u64,
+    /// The sampling interval. The paper's experiments have a sample a second and last ten minutes; those with shorter
+    /// parts and more samples in a second run faster.
+    pub every: Span,
+    /// When recording began.
+    pub begin: Timestamp,
+    /// When the fault was applied and verified.
+    pub applied: Timestamp,
+    /// When its revert began.
+    pub reverted: Timestamp,
+    pub end: Timestamp,
+    /// Passes of the workload that all clients finished in a minute: before the fault, with it, and after it.
+    pub passes_per_minute: [f64; 3],
+    pub lab: LabFile,
 }
 
-fn check(lab: &Lab, experiment: &Experiment, out: &Path) -> Result<(), LabError> {
-    let input = |text: String| Err(LabError::Input(text));
-    if let Some((_, server)) = &experiment.fault {
-        lab.server(server)?;
-    }
-    if out.starts_with("/run") || !out.is_absolute() {
-        return input(format!("{}: hosts have a /run of their own: name a folder elsewhere", out.display()));
-    }
-    if out.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
-        return input(format!("{} is not empty: name a new folder", out.display()));
-    }
-    std::fs::create_dir_all(out).map_err(LabError::at(out))
-}
+const FILE: &str = "experiment.toml";
 
-/// The part with the fault; when it was there, and when it was taken away.
-fn with_fault(
-    lab: &Lab,
-    experiment: &Experiment,
-    tell: &dyn Fn(&str),
-) -> Result<(Timestamp, Timestamp), LabError> {
-    let Some((fault, server)) = &experiment.fault else {
-        let begin = now();
-        std::thread::sleep(experiment.parts.fault);
-        return Ok((begin, now()));
-    };
-    let applied = undo::apply_in_lab(lab, fault, server).map(|()| {
-        let applied = now();
-        tell(&format!("{} at {server}", fault.name()));
-        std::thread::sleep(experiment.parts.fault);
-        applied
-    });
-    // Also one that was applied in part.
-    let (healed, outcome) = (now(), undo::revert_in_lab(lab, fault, server));
-    let applied = applied?;
-    outcome?;
-    Ok((applied, healed))
-}
+impl ExperimentFile {
+    pub fn read(folder: &Path) -> Result<ExperimentFile, LabError> {
+        let path = folder.join(FILE);
+        let text = std::fs::read_to_string(&path).map_err(LabError::at(&path))?;
+        toml::from_str(&text).map_err(|error| LabError::Input(format!("{}: {error}", path.display())))
+    }
 
-fn protocol(lab: &Lab, experiment: &Experiment, times: [Timestamp; 4]) -> Protocol {
-    let [begin, applied, healed, end] = times;
-    let passes = workers::passes(lab);
-    let rate = |from: Timestamp, to: Timestamp| {
-        let (from, to) = (seconds(from), seconds(to));
-        let inside = passes.iter().filter(|at| **at >= from && **at < to).count();
-        (inside as f64 * 60.0 / (to - from).max(0.001) * 10.0).round() / 10.0
-    };
-    let fault = experiment.fault.as_ref();
-    Protocol {
-        workload: experiment.workload.clone(),
-        fault: fault.map_or("none", |(fault, _)| fault.name()).into(),
-        server: fault.map_or_else(String::new, |(_, server)| server.clone()),
-        seed: experiment.seed,
-        every: experiment.every,
-        begin,
-        applied,
-        healed,
-        end,
-        passes_per_minute: [rate(begin, applied), rate(applied, healed), rate(healed, end)],
-        lab: lab.manifest.lab.clone(),
+    /// Whether the dataset in a folder is complete.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(FILE).is_file()
     }
 }
 
-fn write(lab: &Lab, experiment: &Experiment, out: &Path, protocol: &Protocol) -> Result<(), LabError> {
-    let labels: Vec<Label> = experiment
-        .fault
-        .iter()
-        .map(|(fault, server)| Label {
-            component: server.clone(),
-            begin: protocol.applied,
-            end: protocol.healed,
-            cause: fault.cause(),
+impl CaseRun<'_> {
+    /// Ends the recording and labels it. An interrupted case gets no labels.
+    pub(super) fn label(&mut self) -> Result<(), LabError> {
+        let (Some(recording), Some(load)) = (self.recording.take(), &self.plan.steps.load) else {
+            return Ok(());
+        };
+        let times = [recording.begin_ns, self.applied_ns, self.result.revert_ns.unwrap_or_default(), now_ns()];
+        let [begin, applied, reverted, end] = times.map(timestamp);
+        let (lab, folder) = (recording.lab.clone(), recording.folder.clone());
+        recording.end()?;
+        if self.is_over() {
+            return Ok(());
+        }
+        let passes = workers::passes(&lab);
+        let rate = |from: Timestamp, to: Timestamp| {
+            let (from, to) = (seconds(from), seconds(to));
+            let inside = passes.iter().filter(|at| **at >= from && **at < to).count();
+            (inside as f64 * 60.0 / (to - from).max(0.001) * 10.0).round() / 10.0
+        };
+        let case = self.plan.case;
+        let experiment = ExperimentFile {
+            workload: load.workload.clone(),
+            fault: case.fault.clone().unwrap_or_else(|| "none".into()),
+            server: case.faulted.first().cloned().unwrap_or_default(),
+            seed: case.seed,
+            every: load.every,
+            begin,
+            applied,
+            reverted,
+            end,
+            passes_per_minute: [rate(begin, applied), rate(applied, reverted), rate(reverted, end)],
+            lab: lab.manifest.lab.clone(),
+        };
+        let text = toml::to_string(&experiment).map_err(|error| LabError::Input(error.to_string()))?;
+        let files = [
+            ("cluster.toml", cluster::file(&lab)?.to_toml()),
+            ("labels.csv", label::csv(&self.labels(applied, reverted))),
+            (FILE, text),
+        ];
+        files.into_iter().try_for_each(|(name, text)| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).map_err(LabError::at(&path))
         })
-        .collect();
-    let told = toml::to_string(protocol).map_err(|error| LabError::Input(error.to_string()))?;
-    let files = [
-        ("cluster.toml", cluster::file(lab)?.to_toml()),
-        ("labels.csv", label::csv(&labels)),
-        ("experiment.toml", told),
-    ];
-    files.into_iter().try_for_each(|(name, text)| {
-        let path = out.join(name);
-        std::fs::write(&path, text).map_err(LabError::at(&path))
-    })
+    }
+
+    fn labels(&self, begin: Timestamp, end: Timestamp) -> Vec<Label> {
+        let Some(plan) = self.plan.fault else { return vec![] };
+        let cause = plan.fault.cause();
+        let label = |server: &String| Label { component: server.clone(), begin, end, cause };
+        self.plan.case.faulted.iter().map(label).collect()
+    }
 }
 
-fn now() -> Timestamp {
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
-    Timestamp::from_micros(since.as_micros() as i64)
+fn timestamp(ns: u64) -> Timestamp {
+    Timestamp::from_micros(i64::try_from(ns / 1000).unwrap_or(i64::MAX))
 }
 
 fn seconds(time: Timestamp) -> f64 {

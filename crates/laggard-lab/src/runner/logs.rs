@@ -1,7 +1,7 @@
-//! Takes from every node what its logs have gained in a part of a cell, and nothing else.
+//! Collects what each phase of a case has added to the logs of every node.
 //!
-//! Where each file ends is marked at the edges of the parts. A file that was put aside meanwhile is known by its inode:
-//! the rest of it is taken first, then the new one.
+//! The end of each file is noted at the end of a phase. A file that was rotated meanwhile is found by its inode: its rest
+//! is collected first, then the new file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,24 +10,23 @@ use std::time::Duration;
 use laggard_core::model::time::Timestamp;
 use serde::Serialize;
 
-use super::stat::booted_us;
-use super::stat::{Ledger, Phase, now_ns};
+use super::files::{JsonLines, booted_us, now_ns};
+use super::kernels::{KERNEL, after, last_line};
+use super::phase::Phase;
 use super::target::Target;
 use crate::inject::{Node, quoted};
 use crate::machine::LabError;
 use laggard_logs::Clock;
 
-/// The logs of all nodes, as far as they have been taken.
 #[derive(Debug)]
-pub struct Logbook {
+pub struct LogCollector {
     folder: PathBuf,
-    index: Ledger,
+    index: JsonLines,
     clock: Clock,
     ends: BTreeMap<String, Vec<LogFile>>,
     kernel: BTreeMap<String, String>,
 }
 
-/// A log, and where it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LogFile {
     inode: u64,
@@ -35,7 +34,7 @@ struct LogFile {
     path: String,
 }
 
-/// A piece of a log.
+/// A line of `index.jsonl`: a piece of a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Piece {
     phase: Phase,
@@ -45,7 +44,7 @@ struct Piece {
     inode: u64,
     start_off: u64,
     end_off: u64,
-    /// Of the first and the last line that has a date.
+    /// Of the first and the last line with a date.
     first_ts: Option<Timestamp>,
     last_ts: Option<Timestamp>,
     rotated: bool,
@@ -53,17 +52,15 @@ struct Piece {
 }
 
 const ASKING: Duration = Duration::from_secs(20);
-/// Of one log in one part of a cell.
+/// Of one log in one phase.
 const MOST_BYTES: u64 = 64 << 20;
-/// What is asked of the kernel; its own clock does not step.
-pub(super) const KERNEL: &str = "dmesg --time-format raw 2> /dev/null || dmesg 2> /dev/null || true";
 
-impl Logbook {
-    /// Marks where all logs end now.
-    pub fn open(folder: &Path, target: &Target) -> Result<Logbook, LabError> {
+impl LogCollector {
+    /// Notes the end of all logs.
+    pub fn open(folder: &Path, target: &Target) -> Result<LogCollector, LabError> {
         std::fs::create_dir_all(folder).map_err(LabError::at(folder))?;
-        let index = Ledger::open(&folder.join("index.jsonl"))?;
-        let mut book = Logbook {
+        let index = JsonLines::open(&folder.join("index.jsonl"))?;
+        let mut logs = LogCollector {
             folder: folder.to_owned(),
             index,
             clock: clock(),
@@ -71,38 +68,37 @@ impl Logbook {
             kernel: BTreeMap::new(),
         };
         for node in &target.nodes {
-            book.kernel.insert(node.name.clone(), last_line(&kernel(node)));
+            logs.kernel.insert(node.name.clone(), last_line(&kernel(node)));
             if target.lab.is_none() {
-                // What a lab has logged so far is its own; of other systems it is history.
+                // All logs of a new lab are of this case; those of other systems are older.
                 let ends = list(node, &target.adapter().logs).unwrap_or_default();
-                book.ends.insert(node.name.clone(), ends);
+                logs.ends.insert(node.name.clone(), ends);
             }
         }
-        Ok(book)
+        Ok(logs)
     }
 
-    /// Takes what has been written since the last time, as that of a part of the cell.
-    pub fn take(&mut self, phase: Phase, target: &Target) -> Result<(), LabError> {
+    /// Collects what was added since the last time.
+    pub fn collect(&mut self, phase: Phase, target: &Target) -> Result<(), LabError> {
         for node in &target.nodes {
             let before = self.ends.get(&node.name).cloned().unwrap_or_default();
-            // A node that does not answer has its logs taken later.
+            // The logs of a node that does not answer are collected later.
             let Ok(now) = list(node, &target.adapter().logs) else { continue };
             for (file, start, rotated) in grown(&before, &now) {
-                self.take_piece(phase, node, file, start, rotated)?;
+                self.collect_piece(phase, node, file, start, rotated)?;
             }
             self.ends.insert(node.name.clone(), now);
-            self.take_kernel(phase, node, target)?;
+            self.collect_kernel_of(phase, node, target)?;
         }
         Ok(())
     }
 
-    /// Takes what the kernel has said so far as that of the injection: to verify a lost disk is to read it, and the
-    /// kernel tells of that, too. Nobody has noticed anything then.
-    pub fn take_own(&mut self, target: &Target) -> Result<(), LabError> {
-        target.nodes.iter().try_for_each(|node| self.take_kernel(Phase::Inject, node, target))
+    /// Collects only the kernel's messages.
+    pub fn collect_kernel(&mut self, phase: Phase, target: &Target) -> Result<(), LabError> {
+        target.nodes.iter().try_for_each(|node| self.collect_kernel_of(phase, node, target))
     }
 
-    fn take_piece(
+    fn collect_piece(
         &mut self,
         phase: Phase,
         node: &Node,
@@ -112,10 +108,10 @@ impl Logbook {
     ) -> Result<(), LabError> {
         let length = (file.end - start).min(MOST_BYTES);
         let script = format!("tail -c +{} {} | head -c {length}", start + 1, quoted(&file.path));
-        let taken = node.run(&script, ASKING).map(|ran| ran.stdout);
+        let output = node.run(&script, ASKING).map(|ran| ran.stdout);
         let source = source(&file.path);
-        let error = taken.as_ref().err().map(ToString::to_string);
-        let bytes = taken.unwrap_or_default();
+        let error = output.as_ref().err().map(ToString::to_string);
+        let bytes = output.unwrap_or_default();
         self.append(phase, &node.name, &source, &bytes)?;
         let (first_ts, last_ts) = laggard_logs::period(&bytes, &self.clock);
         self.index.add(&Piece {
@@ -133,8 +129,8 @@ impl Logbook {
         })
     }
 
-    /// The kernel of a lab's host is the machine's: only what it says of the host's own disk is the host's.
-    fn take_kernel(&mut self, phase: Phase, node: &Node, target: &Target) -> Result<(), LabError> {
+    /// The hosts of a lab share the machine's kernel: each gets the messages about its own disk.
+    fn collect_kernel_of(&mut self, phase: Phase, node: &Node, target: &Target) -> Result<(), LabError> {
         let device = target.lab.as_ref().map(|lab| lab.device(&node.name));
         let text = if device == Some(None) { String::new() } else { kernel(node) };
         let last = self.kernel.get(&node.name).cloned().unwrap_or_default();
@@ -151,7 +147,7 @@ impl Logbook {
         }
         self.append(phase, &node.name, "kmsg", new.as_bytes())?;
         let (first_ts, last_ts) = laggard_logs::period(new.as_bytes(), &self.clock);
-        // A ring in memory: it has neither a number nor places.
+        // A ring in memory has no inode and no offsets.
         self.index.add(&Piece {
             phase,
             node: node.name.clone(),
@@ -177,7 +173,7 @@ impl Logbook {
     }
 }
 
-/// What dates leave out: this year, and when this machine was started. Other kernels count from another time.
+/// What dates leave out: the year, and when this machine was booted. Other kernels count from another time.
 fn clock() -> Clock {
     let booted = booted_us().and_then(|micros| i64::try_from(micros).ok()).map(Timestamp::from_micros);
     let micros = i64::try_from(now_ns() / 1000).unwrap_or_default();
@@ -185,19 +181,8 @@ fn clock() -> Clock {
 }
 
 fn kernel(node: &Node) -> String {
-    let told = node.run(KERNEL, ASKING).map(|ran| ran.stdout).unwrap_or_default();
-    String::from_utf8_lossy(&told).into_owned()
-}
-
-pub(super) fn last_line(text: &str) -> String {
-    text.lines().next_back().unwrap_or_default().to_owned()
-}
-
-/// The lines after a line; all, where that is gone.
-pub(super) fn after<'t>(text: &'t str, last: &str) -> impl Iterator<Item = &'t str> {
-    let lines: Vec<&str> = text.lines().collect();
-    let from = lines.iter().rposition(|line| *line == last && !last.is_empty()).map_or(0, |at| at + 1);
-    lines.into_iter().skip(from)
+    let output = node.run(KERNEL, ASKING).map(|ran| ran.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&output).into_owned()
 }
 
 /// `loop1` is not in `loop12`.
@@ -205,25 +190,24 @@ fn mentions(line: &str, device: &str) -> bool {
     line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == device)
 }
 
-/// All files of these folders, as the node has them.
 fn list(node: &Node, folders: &[String]) -> Result<Vec<LogFile>, LabError> {
     let folders: Vec<String> = folders.iter().map(|folder| quoted(folder)).collect();
     let script = format!("find {} -type f -printf '%i %s %p\\n' 2> /dev/null || true", folders.join(" "));
-    let told = node.read(&script, ASKING)?;
+    let output = node.read(&script, ASKING)?;
     let of_line = |line: &str| {
         let mut words = line.splitn(3, ' ');
         let inode = words.next()?.parse().ok()?;
         let end = words.next()?.parse().ok()?;
         Some(LogFile { inode, end, path: words.next()?.to_owned() })
     };
-    Ok(told.lines().filter_map(of_line).collect())
+    Ok(output.lines().filter_map(of_line).collect())
 }
 
-/// What has grown: the file as it is now, from where on, and whether it was put aside.
+/// Files that have grown, from which offset, and whether they were rotated.
 fn grown<'n>(before: &[LogFile], now: &'n [LogFile]) -> Vec<(&'n LogFile, u64, bool)> {
     let piece = |file: &'n LogFile| {
         let known = before.iter().find(|old| old.inode == file.inode);
-        // One that is shorter than it was has been emptied.
+        // A file that is shorter than before was truncated.
         let start = known.map_or(0, |old| if file.end < old.end { 0 } else { old.end });
         (file, start, known.is_some_and(|old| old.path != file.path))
     };
@@ -247,16 +231,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_is_taken_and_what_was_put_aside_comes_first() {
+    fn only_what_is_new_is_collected_and_rotated_files_come_first() {
         let before = [file(1, 100, "a.log"), file(2, 50, "b.log"), file(4, 9, "d.log")];
         let now = [file(3, 20, "a.log"), file(1, 130, "a.log.1"), file(2, 50, "b.log"), file(4, 3, "d.log")];
-        let told: Vec<_> =
+        let pieces: Vec<_> =
             grown(&before, &now).into_iter().map(|(f, from, r)| (f.inode, from, f.end, r)).collect();
-        assert_eq!(told, [(1, 100, 130, true), (3, 0, 20, false), (4, 0, 3, false)]);
+        assert_eq!(pieces, [(1, 100, 130, true), (3, 0, 20, false), (4, 0, 3, false)]);
     }
 
     #[test]
-    fn the_kernels_lines_after_the_last_known_one_are_new() {
+    fn kernel_lines_after_the_last_known_one_are_new() {
         let text = "[1] a\n[2] b\n[3] c";
         assert_eq!(after(text, "[2] b").collect::<Vec<_>>(), ["[3] c"]);
         assert_eq!(after(text, "[0] gone").count(), 3);

@@ -1,179 +1,134 @@
-//! The parts of a cell, in order, from a system that comes up to one that is well again.
+//! The phases of a case between setup and teardown, in order.
 
-use std::path::Path;
-use std::process::Command;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
-use super::case::Cell;
-use super::logs::Logbook;
-use super::recording::Recorded;
-use super::result::{CellResult, Word};
-use super::stat::{Phase, now_ns};
-use super::steps::{Player, Stage};
-use super::target::Target;
-use crate::campaign::schedule::{self, CellSchedule};
-use crate::filesystems::Where;
-use crate::inject::{self, PlannedFault, Session};
+use super::files::{now_ns, write_json};
+use super::injection::Injection;
+use super::phase::Phase;
+use super::recording::Recording;
+use super::result::StepResult;
+use super::run::CaseRun;
+use super::schedule::CaseSchedule;
+use crate::inject::{self, PlannedFault};
 use crate::machine::LabError;
 use crate::work::outcome::Outcome;
 
-/// A client looks whether it still works, this often and with so much patience.
+type Action<'a> = fn(&mut CaseRun<'a>) -> Result<(), LabError>;
+
+/// What is logged in another phase is collected with the next of these.
+const LOGGED: [Phase; 5] = [Phase::Init, Phase::Observe, Phase::Fsck, Phase::Check, Phase::Revert];
+
+/// A client probes the file system this often, each time with this limit.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
 const PROBE_LONGEST: Duration = Duration::from_secs(5);
 const PROBE: &str = "laggard work rw --dir {mnt}/.laggard-probe --files 1 --size 4k";
 
-/// Notes that a part begins.
-type Edge<'e> = &'e mut dyn FnMut(Phase, serde_json::Value) -> Result<(), LabError>;
+impl<'a> CaseRun<'a> {
+    /// Preflight, setup and teardown are in `frame.rs`. A phase that fails ends the case, but an injected fault is always
+    /// reverted.
+    const PHASES: [(Phase, Action<'a>); 11] = [
+        (Phase::Age, Self::age),
+        (Phase::Init, Self::init),
+        (Phase::Load, Self::load),
+        (Phase::Inject, Self::inject),
+        (Phase::Observe, Self::observe),
+        (Phase::Diagnose, Self::diagnose),
+        (Phase::Fsck, Self::run_fsck),
+        (Phase::Check, Self::check),
+        (Phase::Revert, Self::revert),
+        (Phase::Recover, Self::recover),
+        (Phase::Label, Self::label),
+    ];
 
-/// All but the first and the last part. Whether it got through.
-pub(super) fn up_and_through(
-    stage: Stage,
-    cell: &Cell,
-    folder: &Path,
-    result: &mut CellResult,
-    edge: Edge,
-) -> Result<bool, LabError> {
-    let target = Target::up(stage)?;
-    let logbook = Logbook::open(&folder.join("logs"), &target)?;
-    let player = Player::new(stage, cell, target, folder)?;
-    let mut run = Run { player, logbook, result };
-    run.versions();
-    run.healthy(Phase::Setup)?;
-    let outcome = run.through(edge);
-    // Also of a part that failed: its logs say why.
-    let _ = run.take_logs(Phase::Heal);
-    outcome
-}
-
-/// A cell that is being played.
-pub(super) struct Run<'a, 'r> {
-    pub(super) player: Player<'a>,
-    pub(super) logbook: Logbook,
-    pub(super) result: &'r mut CellResult,
-}
-
-impl Run<'_, '_> {
-    /// The parts, in order. Whether it got through.
-    fn through(&mut self, edge: Edge) -> Result<bool, LabError> {
-        edge(Phase::Age, json!(self.player.daemons()))?;
-        self.age()?;
-        edge(Phase::Init, json!(self.player.daemons()))?;
-        self.init()?;
-        self.take_logs(Phase::Init)?;
-        let lab = self.player.target.lab.clone();
-        let recorded = Recorded::start(lab.as_ref(), self.player.stage.config, self.player.folder)?;
-        edge(Phase::Inject, json!("begin"))?;
-        let (mut session, planned) = self.inject()?;
-        let outcome = self.with_fault(recorded, edge);
-        // Healing does not wait for a disk that has room for a line.
-        let noted = edge(Phase::Heal, json!(self.player.daemons()));
-        let healed = self.heal(session.as_mut(), planned.as_ref());
-        session.map_or(Ok(()), Session::close)?;
-        outcome.and(noted).and(healed)?;
-        Ok(!(self.player.stage.is_over)())
-    }
-
-    /// What is looked at while the fault is there.
-    fn with_fault(&mut self, recorded: Option<Recorded>, edge: Edge) -> Result<(), LabError> {
-        edge(Phase::Observe, json!(self.player.daemons()))?;
-        self.observe()?;
-        self.take_logs(Phase::Observe)?;
-        if let Some(recorded) = recorded {
-            self.result.diagnosis = Some(recorded.end(self.player.cell, self.result.injected_ns));
+    /// Runs the phases that the case has; false if it was interrupted.
+    pub(super) fn run_phases(
+        &mut self,
+        enter: &mut dyn FnMut(Phase, serde_json::Value) -> Result<(), LabError>,
+    ) -> Result<bool, LabError> {
+        let mut outcome = Ok(());
+        for (phase, action) in Self::PHASES {
+            // Without a fault, too: it is when the file system is repaired and read again.
+            let must_run = phase == Phase::Revert && self.result.injected_ns.is_some();
+            if !self.plan.steps.has(phase) || (outcome.is_err() && !must_run) {
+                continue;
+            }
+            let entered = enter(phase, self.daemons());
+            // A full disk must not keep a fault from being reverted.
+            let ran = if entered.is_ok() || must_run { action(self) } else { Ok(()) };
+            outcome = outcome.and(entered).and(ran);
+            if outcome.is_ok() && LOGGED.contains(&phase) {
+                outcome = self.collect_logs(phase);
+            }
         }
-        edge(Phase::Fsck, json!(self.player.daemons()))?;
-        self.result.fsck = Some(Word::from(&self.player.fsck(Phase::Fsck, "fsck")?));
-        self.take_logs(Phase::Fsck)?;
-        edge(Phase::Check, json!(self.player.daemons()))?;
-        self.result.checks = self.checks(Phase::Check)?;
-        self.take_logs(Phase::Check)
-    }
-
-    fn versions(&mut self) {
-        let versions = self.player.stage.config.adapter.versions.clone().unwrap_or_default();
-        let target = &self.player.target;
-        let told = target.at(Where::First).and_then(|node| target.ask(node, &versions));
-        self.result.versions = told.unwrap_or_default().trim().to_owned();
+        // Also those of a phase that failed: they say why.
+        let _ = self.collect_logs(Phase::Revert);
+        outcome.map(|()| !self.is_over())
     }
 
     fn age(&mut self) -> Result<(), LabError> {
-        let Some(task) = &self.player.stage.config.age else { return Ok(()) };
-        let stat = self.player.task(Phase::Age, "age", task)?;
-        must_be_well("the ageing workload", &Word::from(&stat))
+        let Some(task) = &self.plan.steps.age else { return Ok(()) };
+        let stat = self.task(Phase::Age, "age", task)?;
+        must_be_ok("the ageing workload", &StepResult::from(&stat))
     }
 
-    /// What is checked later; and all must be well before anything is hurt.
     fn init(&mut self) -> Result<(), LabError> {
-        let config = self.player.stage.config;
-        let stat = self.player.task(Phase::Init, "init", &config.init)?;
-        must_be_well("workload.init", &Word::from(&stat))?;
-        let fsck = Word::from(&self.player.fsck(Phase::Init, "fsck0")?);
-        // One that is broken itself is judged with the fault there, as any other; so is one that hangs.
-        self.result.fsck0 = Some(fsck);
+        let Some(task) = &self.plan.steps.init else { return Ok(()) };
+        let stat = self.task(Phase::Init, "init", task)?;
+        must_be_ok("workload.init", &StepResult::from(&stat))?;
+        // An fsck that fails or hangs without a fault is still run with the fault.
+        self.result.fsck0 = self.fsck(Phase::Init, "fsck0")?.as_ref().map(StepResult::from);
         let checks = self.checks(Phase::Init)?;
-        checks.iter().try_for_each(|(name, word)| must_be_well(&format!("check.{name}"), word))
+        checks.iter().try_for_each(|(name, result)| must_be_ok(&format!("check.{name}"), result))
     }
 
-    fn checks(&mut self, phase: Phase) -> Result<std::collections::BTreeMap<String, Word>, LabError> {
-        let config = self.player.stage.config;
-        let mut words = std::collections::BTreeMap::new();
-        for (name, check) in &config.checks {
-            let stuck = self.player.freshen(phase, check.fresh_mount, check.drop_caches)?;
-            let word = match stuck {
-                // What cannot be mounted cannot be read; and without it the folder below would be read.
-                Some(stat) => Word { note: Some("mount".into()), ..Word::from(&stat) },
-                None => Word::from(&self.player.task(phase, name, &check.task)?),
-            };
-            words.insert(name.clone(), word);
+    fn load(&mut self) -> Result<(), LabError> {
+        self.recording = Recording::start(self.target.lab.as_ref(), self.plan, self.callbacks)?;
+        Ok(())
+    }
+
+    /// Makes all choices, writes them down, and applies the fault.
+    fn inject(&mut self) -> Result<(), LabError> {
+        let (case, folder) = (self.plan.case, self.plan.folder);
+        let planned = self.planned_fault()?;
+        if let Some(origin) = self.plan.origin {
+            let schedule = CaseSchedule::of(origin, case, planned.as_ref());
+            write_json(&folder.join("schedule.json"), &schedule)?;
+            planned.as_ref().map_or(Ok(()), |planned| write_json(&folder.join("fault.json"), planned))?;
         }
-        Ok(words)
-    }
-
-    /// Chooses, writes down what was chosen, and hurts.
-    fn inject(&mut self) -> Result<(Option<Session>, Option<PlannedFault>), LabError> {
-        let (config, cell) = (self.player.stage.config, self.player.cell);
-        let planned = self.planned()?;
-        let folder = self.player.folder;
-        schedule::write(&folder.join("schedule.json"), &CellSchedule::of(config, cell, planned.as_ref()))?;
-        let Some(planned) = planned else {
-            self.result.injected_ns = Some(now_ns());
-            return Ok((None, None));
-        };
-        schedule::write(&folder.join("fault.json"), &planned)?;
-        let mut guard = Command::new(crate::lab::program()?);
-        guard.arg("guard");
-        let mut session = Session::open(Path::new(inject::FOLDER), guard)?;
         let begin = now_ns();
-        session.apply(&planned)?;
+        self.injection = planned.map(Injection::apply).transpose()?;
         self.result.injected_ns = Some(begin);
-        self.logbook.take_own(&self.player.target)?;
-        let (what, whom) = (planned.fault.name().to_owned(), planned.nodes().join(", "));
-        self.player.note(Phase::Inject, "apply", &whom, Outcome::Ok, &what)?;
-        (self.player.stage.tell)(&format!("inject {what} at {whom}"));
-        Ok((Some(session), Some(planned)))
+        self.applied_ns = now_ns();
+        let Some(plan) = self.plan.fault else { return Ok(()) };
+        self.collect_kernel_logs(Phase::Inject)?;
+        let (name, nodes) = (plan.fault.name(), case.faulted.join(", "));
+        self.note(Phase::Inject, "apply", &nodes, Outcome::Ok, name)?;
+        (self.callbacks.progress)(&format!("inject {name} at {nodes}"));
+        Ok(())
     }
 
-    fn planned(&self) -> Result<Option<PlannedFault>, LabError> {
-        let (config, cell) = (self.player.stage.config, self.player.cell);
-        let Some(plan) = cell.fault.as_ref().and_then(|fault| config.faults.get(fault)) else {
-            return Ok(None);
-        };
-        let targets = self.player.target.some(&cell.hurt)?;
-        inject::plan(&plan.model, &targets, &self.player.target.nodes, cell.seed, plan.ttl).map(Some)
+    fn planned_fault(&self) -> Result<Option<PlannedFault>, LabError> {
+        let Some(plan) = self.plan.fault else { return Ok(None) };
+        let (case, nodes) = (self.plan.case, &self.target.nodes);
+        let targets = self.target.some(&case.faulted)?;
+        inject::plan(&plan.fault, &targets, nodes, case.seed, plan.ttl).map(Some)
     }
 
-    /// What the system makes of it by itself: when its status tells, and when a client notices.
     fn observe(&mut self) -> Result<(), LabError> {
-        let (delay, begin) = (self.player.stage.config.fsck.delay, Instant::now());
-        while begin.elapsed() < delay && !(self.player.stage.is_over)() {
+        let steps = self.plan.steps;
+        if !steps.probes {
+            self.callbacks.wait(steps.hold);
+            return Ok(());
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < steps.hold && !self.is_over() {
             let round = Instant::now();
             if self.result.felt_s.is_none() {
-                let stat = self.player.probe(Phase::Observe, PROBE, PROBE_LONGEST)?;
-                self.result.felt_s = (!stat.outcome.is_well()).then(|| self.since_injection());
+                let stat = self.probe(Phase::Observe, PROBE, PROBE_LONGEST)?;
+                self.result.felt_s = (!stat.outcome.is_ok()).then(|| self.since_injection());
             }
-            if self.result.status_s.is_none() && self.player.target.health().is_err() {
+            if self.result.status_s.is_none() && self.target.health().is_err() {
                 self.result.status_s = Some(self.since_injection());
             }
             std::thread::sleep(PROBE_EVERY.saturating_sub(round.elapsed()));
@@ -185,15 +140,38 @@ impl Run<'_, '_> {
         now_ns().saturating_sub(self.result.injected_ns.unwrap_or_default()) as f64 * 1e-9
     }
 
-    pub(super) fn take_logs(&mut self, phase: Phase) -> Result<(), LabError> {
-        self.logbook.take(phase, &self.player.target)
+    fn diagnose(&mut self) -> Result<(), LabError> {
+        let recording = self.recording.take();
+        self.result.diagnosis =
+            recording.map(|recording| recording.diagnose(&self.plan.case.faulted, self.result.injected_ns));
+        Ok(())
+    }
+
+    fn run_fsck(&mut self) -> Result<(), LabError> {
+        self.result.fsck = self.fsck(Phase::Fsck, "fsck")?.as_ref().map(StepResult::from);
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), LabError> {
+        self.result.checks = self.checks(Phase::Check)?;
+        Ok(())
+    }
+
+    fn checks(&mut self, phase: Phase) -> Result<BTreeMap<String, StepResult>, LabError> {
+        let checks = self.plan.steps.checks.iter();
+        checks.map(|(name, check)| Ok((name.clone(), self.run_check(phase, name, check)?))).collect()
+    }
+
+    fn recover(&mut self) -> Result<(), LabError> {
+        self.callbacks.wait(self.plan.steps.recovery);
+        Ok(())
     }
 }
 
-fn must_be_well(what: &str, word: &Word) -> Result<(), LabError> {
-    if word.outcome.is_well() {
+fn must_be_ok(what: &str, result: &StepResult) -> Result<(), LabError> {
+    if result.outcome.is_ok() {
         return Ok(());
     }
-    let short = &word.short;
-    Err(LabError::Input(format!("{what} was {short} before anything was hurt: see stat.jsonl and steps/")))
+    let short = &result.short;
+    Err(LabError::Input(format!("{what} was {short} before the fault was injected: see stat.jsonl and steps/")))
 }

@@ -1,113 +1,103 @@
-//! What became of a cell.
+//! The result of a case.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::case::Cell;
+use super::case::Case;
 use super::stat::Stat;
 use crate::work::outcome::Outcome;
 
-/// What became of a cell. It is there only when the cell is over.
+/// The result of a case: `result.json`, which exists only when the case is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CellResult {
-    /// Of this form.
+pub struct CaseResult {
     pub version: u32,
-    /// The cell.
-    pub cell: Cell,
-    /// Why nothing can be said of it.
+    pub case: Case,
+    /// Why the case says nothing about the file system.
     pub infra: Option<String>,
-    /// The file system's own check, before the fault and with it.
-    pub fsck0: Option<Word>,
-    /// The same with the fault there.
-    pub fsck: Option<Word>,
-    /// Ours, with the fault there.
-    pub checks: BTreeMap<String, Word>,
-    /// What could be read after all was healed.
-    pub healed: Option<Word>,
-    /// What the file system still complained about when its time to get well was over.
-    pub unhealed: Option<String>,
-    /// When the fault was there, in nanoseconds since 1970.
+    /// The file system's own check before the fault.
+    pub fsck0: Option<StepResult>,
+    /// The same with the fault.
+    pub fsck: Option<StepResult>,
+    /// The campaign's checks with the fault.
+    pub checks: BTreeMap<String, StepResult>,
+    /// `check.read` after the fault was reverted.
+    pub reverted: Option<StepResult>,
+    /// The file system's complaint if it did not become healthy in time after the revert.
+    pub unrecovered: Option<String>,
+    /// In nanoseconds since 1970.
     pub injected_ns: Option<u64>,
-    /// When its healing began.
-    pub heal_ns: Option<u64>,
-    /// From the fault until the file system's own status told of it.
+    /// When the revert began.
+    pub revert_ns: Option<u64>,
+    /// From the injection until the file system's own status reported it.
     pub status_s: Option<f64>,
-    /// From the fault until a client noticed.
+    /// From the injection until a client met an error.
     pub felt_s: Option<f64>,
-    /// From the beginning of the healing until the file system said that all is well and mended.
+    /// From the begin of the revert until the file system reported itself healthy and repaired.
     pub recover_s: Option<f64>,
-    /// What was left behind, or could not be healed.
+    /// What was left behind, or could not be reverted.
     pub dirty: Vec<String>,
-    /// Whether a diagnosis of what was recorded names the culprit.
     pub diagnosis: Option<Diagnosis>,
-    /// The file system, as it calls itself.
+    /// The file system's version.
     pub versions: String,
-    /// How long it took.
     pub took_s: f64,
 }
 
-/// What became of a step, in short.
+/// The outcome of a step, with the numbers of its tally.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Word {
-    /// One word.
+pub struct StepResult {
     pub outcome: Outcome,
-    /// With numbers.
+    /// The outcome with numbers: `partial(3/40 EIO)`.
     pub short: String,
-    /// Something that the word does not say.
+    /// What the outcome does not say.
     pub note: Option<String>,
-    /// How long it took.
     pub seconds: f64,
-    /// Files that were not well.
     pub files_lost: u64,
-    /// Of so many.
     pub files: u64,
-    /// Bytes of them.
     pub bytes_lost: u64,
 }
 
-/// What a diagnosis of the recorded metrics says.
+/// What a diagnosis of the recording says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnosis {
-    /// The components that it names, the worst first.
+    /// The worst first.
     pub suspects: Vec<String>,
-    /// Whether the first is one of those that were hurt.
+    /// The first suspect belongs to a node with the fault.
     pub is_right: bool,
-    /// From the fault until the first right suspect was anomalous.
+    /// From the injection until the first right suspect was anomalous.
     pub seconds: Option<f64>,
-    /// Why there is none.
+    /// Why there is no diagnosis.
     pub error: Option<String>,
 }
 
-/// How a cell is to be judged.
+/// The verdict on a case, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// All checks are well, and the file system's own says so.
-    Well,
-    /// All checks are well; the file system tells that something is wrong.
+    /// All checks are ok, and fsck reports nothing.
+    Healthy,
+    /// All checks are ok; fsck reports a problem.
     Survived,
-    /// Some check failed, and the file system told of it.
-    Told,
-    /// Some check failed, and the file system's own says that nothing is wrong.
+    /// A check failed, and fsck reports a problem.
+    Reported,
+    /// A check failed, and fsck reports nothing.
     Silent,
-    /// What was healed is not as it was before.
-    NotHealed,
+    /// The file system is not as before after the fault was reverted.
+    NotRecovered,
     /// Something was left behind.
     Dirty,
-    /// Nothing can be said.
+    /// The case says nothing about the file system.
     InfraFail,
 }
 
 impl Verdict {
-    /// The word.
     pub fn as_str(self) -> &'static str {
         match self {
-            Verdict::Well => "well",
+            Verdict::Healthy => "healthy",
             Verdict::Survived => "survived",
-            Verdict::Told => "failed, told",
+            Verdict::Reported => "failed, reported",
             Verdict::Silent => "SILENT",
-            Verdict::NotHealed => "NOT HEALED",
+            Verdict::NotRecovered => "NOT RECOVERED",
             Verdict::Dirty => "DIRTY",
             Verdict::InfraFail => "infra-fail",
         }
@@ -116,20 +106,20 @@ impl Verdict {
 
 const VERSION: u32 = 1;
 
-impl CellResult {
-    /// Of a cell that has just begun.
-    pub fn new(cell: &Cell) -> CellResult {
-        CellResult {
+impl CaseResult {
+    /// Of a case that has just begun.
+    pub fn new(case: &Case) -> CaseResult {
+        CaseResult {
             version: VERSION,
-            cell: cell.clone(),
+            case: case.clone(),
             infra: None,
             fsck0: None,
             fsck: None,
             checks: BTreeMap::new(),
-            healed: None,
-            unhealed: None,
+            reverted: None,
+            unrecovered: None,
             injected_ns: None,
-            heal_ns: None,
+            revert_ns: None,
             status_s: None,
             felt_s: None,
             recover_s: None,
@@ -140,40 +130,45 @@ impl CellResult {
         }
     }
 
-    /// Whether every check is well.
+    /// Every check is ok.
     pub fn is_intact(&self) -> bool {
-        self.checks.values().all(|word| word.outcome.is_well())
+        self.checks.values().all(|result| result.outcome.is_ok())
     }
 
-    /// Whether the file system's own check says that nothing is wrong, or that it has mended what was.
+    /// Fsck reports that nothing is wrong, or that everything was repaired.
     pub fn is_called_fine(&self) -> bool {
-        self.fsck.as_ref().is_some_and(|word| word.outcome.is_well() && word.note.is_none())
+        self.fsck.as_ref().is_some_and(|result| result.outcome.is_ok() && result.note.is_none())
     }
 
-    /// Whether the file system's own check says that all is fine, while it is not.
+    /// Fsck reports that nothing is wrong, while a check failed.
     pub fn is_silent(&self) -> bool {
         self.infra.is_none() && self.is_called_fine() && !self.is_intact()
     }
 
-    /// How it is to be judged.
     pub fn verdict(&self) -> Verdict {
-        let is_healed = self.healed.as_ref().is_none_or(|word| word.outcome.is_well());
-        match () {
-            () if self.infra.is_some() => Verdict::InfraFail,
-            () if !self.dirty.is_empty() => Verdict::Dirty,
-            () if self.is_silent() => Verdict::Silent,
-            () if !is_healed || self.unhealed.is_some() => Verdict::NotHealed,
-            () if !self.is_intact() => Verdict::Told,
-            () if self.is_called_fine() => Verdict::Well,
-            () => Verdict::Survived,
+        let is_read = self.reverted.as_ref().is_none_or(|result| result.outcome.is_ok());
+        if self.infra.is_some() {
+            Verdict::InfraFail
+        } else if !self.dirty.is_empty() {
+            Verdict::Dirty
+        } else if self.is_silent() {
+            Verdict::Silent
+        } else if !is_read || self.unrecovered.is_some() {
+            Verdict::NotRecovered
+        } else if !self.is_intact() {
+            Verdict::Reported
+        } else if self.is_called_fine() {
+            Verdict::Healthy
+        } else {
+            Verdict::Survived
         }
     }
 }
 
-impl From<&Stat> for Word {
-    fn from(stat: &Stat) -> Word {
+impl From<&Stat> for StepResult {
+    fn from(stat: &Stat) -> StepResult {
         let tally = stat.tally.as_ref();
-        Word {
+        StepResult {
             outcome: stat.outcome,
             short: stat.short(),
             note: stat.note.clone(),
@@ -188,29 +183,29 @@ impl From<&Stat> for Word {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::testing::{result, word};
+    use crate::campaign::testing::{result, step_result};
 
     #[test]
-    fn a_check_that_fails_while_fsck_says_fine_is_silent() {
+    fn a_check_that_fails_while_fsck_reports_nothing_is_silent() {
         let verdict = |fsck, read| result("cut/ONE", fsck, read).verdict();
-        assert_eq!(verdict(Outcome::Normal, Outcome::Ok), Verdict::Well);
+        assert_eq!(verdict(Outcome::Normal, Outcome::Ok), Verdict::Healthy);
         assert_eq!(verdict(Outcome::Normal, Outcome::Corrupt), Verdict::Silent);
         assert_eq!(verdict(Outcome::Repaired, Outcome::IoErr), Verdict::Silent);
-        assert_eq!(verdict(Outcome::Aborted, Outcome::Corrupt), Verdict::Told);
+        assert_eq!(verdict(Outcome::Aborted, Outcome::Corrupt), Verdict::Reported);
         assert_eq!(verdict(Outcome::Hang, Outcome::Ok), Verdict::Survived);
     }
 
     #[test]
-    fn what_is_left_behind_or_not_healed_counts_more_than_what_was_found() {
-        let mut cell = result("cut/ONE", Outcome::Normal, Outcome::Ok);
-        cell.healed = Some(word(Outcome::Corrupt));
-        assert_eq!(cell.verdict(), Verdict::NotHealed);
-        cell.healed = Some(word(Outcome::Ok));
-        cell.unhealed = Some("7 entries left to heal".into());
-        assert_eq!(cell.verdict(), Verdict::NotHealed);
-        cell.dirty = vec!["+ nft table".into()];
-        assert_eq!(cell.verdict(), Verdict::Dirty);
-        cell.infra = Some("the lab did not come up".into());
-        assert_eq!(cell.verdict(), Verdict::InfraFail);
+    fn what_is_left_behind_or_not_recovered_counts_more_than_the_checks() {
+        let mut case = result("cut/ONE", Outcome::Normal, Outcome::Ok);
+        case.reverted = Some(step_result(Outcome::Corrupt));
+        assert_eq!(case.verdict(), Verdict::NotRecovered);
+        case.reverted = Some(step_result(Outcome::Ok));
+        case.unrecovered = Some("7 entries left to heal".into());
+        assert_eq!(case.verdict(), Verdict::NotRecovered);
+        case.dirty = vec!["+ nft table".into()];
+        assert_eq!(case.verdict(), Verdict::Dirty);
+        case.infra = Some("the lab did not come up".into());
+        assert_eq!(case.verdict(), Verdict::InfraFail);
     }
 }

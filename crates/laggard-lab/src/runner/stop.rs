@@ -1,71 +1,72 @@
-//! Looks, while a cell is played, whether it must end early: by its time, or by a command of `safety.stop_if`.
+//! Conditions that end a case early: its time limit, and the commands of `safety.stop_if`.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::plan::{Steps, StopIf};
 use super::target;
-use crate::campaign::config::{Config, StopIf};
 use crate::inject::{Exec, Node};
 
-/// Why a cell ends early.
+/// Why a case ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Its own time is over; the others are played.
+    /// Its time limit; the other cases are run.
     Time(Duration),
-    /// A command of `stop_if` failed; nothing more is played.
+    /// A command of `stop_if` failed; no other case is run.
     Condition(String),
 }
 
-/// A watch over one cell.
 #[derive(Debug)]
-pub struct Watch<'a> {
-    config: &'a Config,
+pub struct StopConditions<'a> {
+    steps: &'a Steps,
     begin: Instant,
-    stop: Mutex<Option<Stop>>,
+    failed: Mutex<Option<Stop>>,
     is_over: AtomicBool,
 }
 
 const GLANCE: Duration = Duration::from_millis(50);
-/// A command that only looks must not take longer.
-const LONGEST_LOOK: Duration = Duration::from_secs(30);
+const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 
-impl<'a> Watch<'a> {
-    /// From now on.
-    pub fn begin(config: &'a Config) -> Watch<'a> {
-        Watch { config, begin: Instant::now(), stop: Mutex::new(None), is_over: AtomicBool::new(false) }
+impl<'a> StopConditions<'a> {
+    /// The time limit counts from now.
+    pub fn begin(steps: &'a Steps) -> StopConditions<'a> {
+        StopConditions {
+            steps,
+            begin: Instant::now(),
+            failed: Mutex::new(None),
+            is_over: AtomicBool::new(false),
+        }
     }
 
-    /// Whether the cell must end.
-    pub fn is_stopped(&self) -> bool {
-        self.begin.elapsed() > self.config.timeouts.cell || self.reason().is_some()
+    pub fn is_met(&self) -> bool {
+        self.reason().is_some()
     }
 
-    /// Why the cell must end.
-    pub fn why(&self) -> Option<Stop> {
-        let longest = self.config.timeouts.cell;
-        self.reason().or((self.begin.elapsed() > longest).then_some(Stop::Time(longest)))
+    pub fn reason(&self) -> Option<Stop> {
+        let longest = self.steps.timeouts.case;
+        self.failed().or((self.begin.elapsed() > longest).then_some(Stop::Time(longest)))
     }
 
-    fn reason(&self) -> Option<Stop> {
-        self.stop.lock().map_or(None, |stop| stop.clone())
+    fn failed(&self) -> Option<Stop> {
+        self.failed.lock().map_or(None, |failed| failed.clone())
     }
 
-    /// The watch is over.
+    /// Ends [`watch`](StopConditions::watch).
     pub fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// Runs all commands once; the first that fails.
-    pub fn look(&self) -> Option<Stop> {
-        self.config.safety.stop_if.iter().find_map(failure).inspect(|why| self.note(why))
+    /// Runs all commands once; returns the first that fails.
+    pub fn check(&self) -> Option<Stop> {
+        self.steps.safety.stop_if.iter().find_map(failure).inspect(|why| self.note(why))
     }
 
-    /// Runs each command as often as it wants, until the watch is over.
-    pub fn keep(&self) {
-        let mut last = vec![Instant::now(); self.config.safety.stop_if.len()];
-        while !self.is_over.load(Ordering::Relaxed) && self.reason().is_none() {
-            for (command, last) in self.config.safety.stop_if.iter().zip(&mut last) {
+    /// Runs each command at its own interval, until one fails or the case ends.
+    pub fn watch(&self) {
+        let mut last = vec![Instant::now(); self.steps.safety.stop_if.len()];
+        while !self.is_over.load(Ordering::Relaxed) && self.failed().is_none() {
+            for (command, last) in self.steps.safety.stop_if.iter().zip(&mut last) {
                 if last.elapsed() >= command.every {
                     *last = Instant::now();
                     let _ = failure(command).inspect(|why| self.note(why));
@@ -76,15 +77,15 @@ impl<'a> Watch<'a> {
     }
 
     fn note(&self, why: &Stop) {
-        if let Ok(mut stop) = self.stop.lock() {
-            stop.get_or_insert(why.clone());
+        if let Ok(mut failed) = self.failed.lock() {
+            failed.get_or_insert(why.clone());
         }
     }
 }
 
 fn failure(command: &StopIf) -> Option<Stop> {
     let ran =
-        target::with_laggard(&here(), &command.cmd).and_then(|script| here().run(&script, LONGEST_LOOK));
+        target::with_laggard(&here(), &command.cmd).and_then(|script| here().run(&script, COMMAND_LIMIT));
     let why = match ran {
         Ok(ran) if ran.is_well() => return None,
         Ok(ran) => ran.complaint(),
@@ -113,7 +114,7 @@ impl std::fmt::Display for Stop {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Stop::Time(longest) => {
-                write!(to, "it was not over in {} s (timeouts.cell) and was given up", longest.as_secs())
+                write!(to, "not finished in {} s (timeouts.case), given up", longest.as_secs())
             }
             Stop::Condition(why) => to.write_str(why),
         }
@@ -125,45 +126,45 @@ mod tests {
     use super::*;
     use crate::campaign::testing::config;
 
-    fn with(cmd: &str, every_ms: u64) -> Config {
-        let mut config = config();
-        config.safety.stop_if = vec![StopIf { cmd: cmd.into(), every: Duration::from_millis(every_ms) }];
-        config
+    fn with(cmd: &str, every_ms: u64) -> Steps {
+        let mut steps = config().steps;
+        steps.safety.stop_if = vec![StopIf { cmd: cmd.into(), every: Duration::from_millis(every_ms) }];
+        steps
     }
 
     #[test]
-    fn a_command_that_fails_is_told_with_what_it_said() {
-        let config = with("echo 1 GB is left; exit 1", 200);
-        let watch = Watch::begin(&config);
-        let told = "safety.stop_if: `echo 1 GB is left; exit 1`: 1 GB is left";
-        assert_eq!(watch.look(), Some(Stop::Condition(told.into())));
-        assert_eq!(watch.why().unwrap().to_string(), told);
+    fn a_command_that_fails_is_reported_with_its_output() {
+        let steps = with("echo 1 GB is left; exit 1", 200);
+        let stop = StopConditions::begin(&steps);
+        let expected = "safety.stop_if: `echo 1 GB is left; exit 1`: 1 GB is left";
+        assert_eq!(stop.check(), Some(Stop::Condition(expected.into())));
+        assert_eq!(stop.reason().unwrap().to_string(), expected);
     }
 
     #[test]
-    fn it_is_run_again_and_again_and_one_that_is_well_ends_nothing() {
+    fn a_command_runs_repeatedly_and_ends_nothing_while_it_succeeds() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("enough");
-        let config = with(&format!("[ ! -e {} ]", file.display()), 200);
-        let watch = Watch::begin(&config);
-        assert_eq!(watch.look(), None);
+        let steps = with(&format!("[ ! -e {} ]", file.display()), 200);
+        let stop = StopConditions::begin(&steps);
+        assert_eq!(stop.check(), None);
         std::thread::scope(|scope| {
-            scope.spawn(|| watch.keep());
-            assert!(!watch.is_stopped());
+            scope.spawn(|| stop.watch());
+            assert!(!stop.is_met());
             std::fs::write(&file, "").unwrap();
             let begin = Instant::now();
-            while !watch.is_stopped() && begin.elapsed() < Duration::from_secs(20) {
+            while !stop.is_met() && begin.elapsed() < Duration::from_secs(20) {
                 std::thread::sleep(GLANCE);
             }
-            watch.end();
+            stop.end();
         });
-        assert!(matches!(watch.why(), Some(Stop::Condition(_))));
+        assert!(matches!(stop.reason(), Some(Stop::Condition(_))));
     }
 
     #[test]
-    fn a_cell_has_its_time() {
-        let mut config = config();
-        config.timeouts.cell = Duration::ZERO;
-        assert_eq!(Watch::begin(&config).why(), Some(Stop::Time(Duration::ZERO)));
+    fn a_case_has_a_time_limit() {
+        let mut steps = config().steps;
+        steps.timeouts.case = Duration::ZERO;
+        assert_eq!(StopConditions::begin(&steps).reason(), Some(Stop::Time(Duration::ZERO)));
     }
 }

@@ -2,26 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use crate::campaign::config::Config;
+/// Variables of every command, in addition to the target's own: the clients' mount point, a folder outside of the file
+/// system, the seed, and the case.
+const OWN: [&str; 4] = ["mnt", "out", "seed", "case"];
 
-/// What every command may use besides the target's own variables: where clients have mounted, where files may be kept
-/// that are not the file system's, what choices follow from, and the cell.
-const OWN: [&str; 4] = ["mnt", "out", "seed", "cell"];
-
-/// The names that commands of a campaign may use.
-pub fn names(config: &Config) -> Vec<String> {
-    OWN.iter().map(|name| (*name).to_owned()).chain(config.vars.keys().cloned()).collect()
+/// The names that commands may use.
+pub fn names(vars: &BTreeMap<String, String>) -> Vec<String> {
+    OWN.iter().map(|name| (*name).to_owned()).chain(vars.keys().cloned()).collect()
 }
 
-/// Fails at the first name that means nothing.
+/// Fails at the first unknown name.
 pub fn check(text: &str, known: &[String]) -> Result<(), String> {
     match used(text).into_iter().find(|name| !known.contains(name)) {
-        Some(name) => Err(format!("nothing is called {{{name}}}; there are {}", known.join(", "))),
+        Some(name) => Err(format!("unknown variable {{{name}}}; expected one of {}", known.join(", "))),
         None => Ok(()),
     }
 }
 
-/// The command with values for its variables.
+/// Replaces the variables of a command.
 pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
     let mut filled = text.to_owned();
     for (name, value) in values {
@@ -30,7 +28,7 @@ pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
     filled
 }
 
-/// The names in braces. What follows a dollar is the shell's own.
+/// The names in braces. What follows a dollar belongs to the shell.
 fn used(text: &str) -> Vec<String> {
     let mut names = vec![];
     let mut left = text;

@@ -1,4 +1,4 @@
-//! Programs that run in many hosts at once, and end with us.
+//! Programs that run on many hosts of a lab, and end with this process: workloads and recorders.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,17 @@ use crate::undo;
 use crate::workloads::{self, Workload};
 
 /// Running programs of one kind.
-pub struct Crew<'a> {
-    lab: &'a Lab,
+pub struct Workers {
+    lab: Lab,
     kind: &'static str,
-    members: Vec<(String, Child)>,
+    programs: Vec<(String, Child)>,
 }
 
-/// Whether clients rest between passes.
+/// Pauses of clients between passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pauses {
-    /// They do.
     Some,
-    /// They do not: the disks are the limit.
+    /// The disks are the limit.
     None,
 }
 
@@ -36,29 +35,29 @@ struct Task {
     command: Command,
 }
 
-impl<'a> Crew<'a> {
-    /// Starts the recorders of all hosts, each with its own disk only, for so long at most.
-    pub fn recorders(lab: &'a Lab, out: &Path, every: Span, seconds: u64) -> Result<Crew<'a>, LabError> {
+impl Workers {
+    /// Starts the recorders of all hosts, each with its own disk only, for at most `seconds`.
+    pub fn recorders(lab: &Lab, out: &Path, every: Span, seconds: u64) -> Result<Workers, LabError> {
         let (program, out, every) = (crate::lab::program()?, out.display().to_string(), every.to_string());
         let mut tasks = vec![];
         for host in lab.hosts() {
             let device = lab.device(&host.name).unwrap_or_else(|| NO_DEVICE.into());
             let record = [&program, "record", "-o", &out, "--every", &every, "--quiet"];
-            // Links are enough; connections one by one would be most of the recording. Pressure is the machine's.
+            // Single connections would be most of the recording. Pressure is the whole machine's.
             let only = ["--host", &host.name, "--devices", &device, "--interfaces", "eth0", "--sockets", "0"];
             let words = [&record[..], &only[..], &["--without", "pressure"]].concat();
             tasks.push(task(lab, &host.name, RECORDER, &words, seconds)?);
         }
-        Crew::start(lab, RECORDER, tasks)
+        Workers::start(lab, RECORDER, tasks)
     }
 
-    /// Starts a workload in all clients, for so long at most.
+    /// Starts a workload on all clients, for at most `seconds`.
     pub fn clients(
-        lab: &'a Lab,
+        lab: &Lab,
         workload: &Workload,
         seconds: u64,
         pauses: Pauses,
-    ) -> Result<Crew<'a>, LabError> {
+    ) -> Result<Workers, LabError> {
         let restless = if pauses == Pauses::None { "yes" } else { "" };
         let script = workload.script();
         let mib = workloads::pass_mib(&lab.manifest.lab).to_string();
@@ -70,55 +69,54 @@ impl<'a> Crew<'a> {
             task.command.env("RESTLESS", restless);
             tasks.push(task);
         }
-        Crew::start(lab, WORKLOAD, tasks)
+        Workers::start(lab, WORKLOAD, tasks)
     }
 
-    /// All at once: to find the places where they run takes longer than to start them.
-    fn start(lab: &'a Lab, kind: &'static str, tasks: Vec<Task>) -> Result<Crew<'a>, LabError> {
-        let mut crew = Crew { lab, kind, members: vec![] };
+    /// Starts prepared programs together: preparing takes longer than starting.
+    fn start(lab: &Lab, kind: &'static str, tasks: Vec<Task>) -> Result<Workers, LabError> {
+        let mut workers = Workers { lab: lab.clone(), kind, programs: vec![] };
         for Task { host, mut command } in tasks {
             let path = log(lab, &host, kind);
-            crew.members.push((host, command.spawn().map_err(LabError::at(&path))?));
+            workers.programs.push((host, command.spawn().map_err(LabError::at(&path))?));
         }
-        Ok(crew)
+        Ok(workers)
     }
 
-    /// The first member that has ended already, if one has.
+    /// The host of the first program that has ended already.
     fn lost(&mut self) -> Option<String> {
         let has_ended = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)) | Err(_));
-        self.members.iter_mut().find_map(|(host, child)| has_ended(child).then(|| host.clone()))
+        self.programs.iter_mut().find_map(|(host, child)| has_ended(child).then(|| host.clone()))
     }
 
-    /// Asks all of them to end, and waits until they have. Fails if one had ended before.
+    /// Ends all programs and waits for them. Fails if one had ended before.
     pub fn end(mut self) -> Result<(), LabError> {
         if let Some(host) = self.lost() {
-            let (kind, log) = (self.kind, log(self.lab, &host, self.kind));
+            let (kind, log) = (self.kind, log(&self.lab, &host, self.kind));
             return Err(LabError::Input(format!("the {kind} of {host} failed: see {}", log.display())));
         }
-        dismiss(self.lab, self.kind)
+        dismiss(&self.lab, self.kind)
     }
 }
 
-impl Drop for Crew<'_> {
-    /// Whoever is still at work is sent home.
+impl Drop for Workers {
     fn drop(&mut self) {
-        // It is tried again before the next experiment.
-        let _ = dismiss(self.lab, self.kind);
-        for (_, child) in &mut self.members {
+        // A failure is repeated before the next experiment.
+        let _ = dismiss(&self.lab, self.kind);
+        for (_, child) in &mut self.programs {
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 }
 
-/// Makes a lab ready for a workload: it can run here, nothing is wrong, and nobody is left of an experiment whose player
-/// was killed.
+/// Makes a lab ready for a workload. Refuses a lab that has a fault or is not healthy, and ends programs that a killed
+/// experiment has left.
 pub fn ready(lab: &Lab, workload: &str) -> Result<Workload, LabError> {
     let workload = Workload::named(workload)?;
     needs::check(&workload.needs)?;
     if lab.hosts().iter().all(HostPlan::is_server) || lab.manifest.lab.filesystem.is_none() {
-        let told = "an experiment needs clients and a file system: see the lab file";
-        return Err(LabError::Input(told.into()));
+        let needs = "an experiment needs clients and a file system: see the lab file";
+        return Err(LabError::Input(needs.into()));
     }
     if let Some((fault, server)) = undo::faults_of(lab)?.first() {
         let next = format!("`laggard lab fault {fault} {server} --revert` reverts it");
@@ -131,7 +129,7 @@ pub fn ready(lab: &Lab, workload: &str) -> Result<Workload, LabError> {
     Ok(workload)
 }
 
-/// Each is asked once: a recorder that is asked twice leaves its files as they are.
+/// Each gets one signal: a recorder that gets two does not seal its files.
 fn dismiss(lab: &Lab, kind: &str) -> Result<(), LabError> {
     let mut asked: Vec<u32> = vec![];
     wait_for("the programs of an experiment to end", SEALING_SECONDS, || {
@@ -144,37 +142,37 @@ fn dismiss(lab: &Lab, kind: &str) -> Result<(), LabError> {
     })
 }
 
-/// A program in a host. `timeout` ends it with all that it has started, also when it is asked to end itself.
+/// A program on a host. `timeout` ends it with all its children, also when `timeout` itself gets the signal.
 fn task(lab: &Lab, host: &str, kind: &str, words: &[&str], seconds: u64) -> Result<Task, LabError> {
     let path = log(lab, host, kind);
     let log = File::options().create(true).append(true).open(&path).map_err(LabError::at(&path))?;
     let twin = log.try_clone().map_err(LabError::at(&path))?;
     let (length, sign) = (seconds.to_string(), sign(lab, kind));
-    let patience = format!("--kill-after={SEALING_SECONDS}");
-    let all = [&["timeout", &patience, &length, "env", &sign], words].concat();
+    let kill_after = format!("--kill-after={SEALING_SECONDS}");
+    let all = [&["timeout", &kill_after, &length, "env", &sign], words].concat();
     let mut command = lab.host_place(host)?.command(&all);
     command.stdout(log).stderr(twin);
     Ok(Task { host: host.to_owned(), command })
 }
 
-/// How long a recorder may take to seal its files on a busy machine.
+/// A recorder may take this long to seal its files on a busy machine.
 pub const SEALING_SECONDS: u64 = 60;
-/// A pattern that fits no device.
+/// A pattern that matches no device.
 const NO_DEVICE: &str = "none";
 const WORKLOAD: &str = "workload";
 const RECORDER: &str = "recorder";
 
-/// A variable of the environment, by which the programs of a lab's experiments are found.
+/// An environment variable by which the programs of a lab's experiments are found.
 fn sign(lab: &Lab, kind: &str) -> String {
     format!("{kind}={}", lab.manifest.mark)
 }
 
-/// Where a program says what it has to say; clients write the times of their passes.
+/// The output of a program; clients print the times of their passes.
 pub fn log(lab: &Lab, host: &str, kind: &str) -> PathBuf {
     lab.folder.join("logs").join(format!("{host}.{kind}"))
 }
 
-/// The times at which clients finished a pass, in seconds since 1970. Other lines are what programs complained of.
+/// The times at which clients finished a pass, in seconds since 1970. Other lines are error messages.
 pub fn passes(lab: &Lab) -> Vec<f64> {
     let clients = lab.hosts().into_iter().filter(|host| !host.is_server());
     let texts = clients.filter_map(|host| std::fs::read_to_string(log(lab, &host.name, WORKLOAD)).ok());

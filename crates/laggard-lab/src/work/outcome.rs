@@ -152,7 +152,7 @@ impl Outcome {
     }
 
     /// Whether nothing is wrong.
-    pub fn is_well(self) -> bool {
+    pub fn is_ok(self) -> bool {
         matches!(self, Outcome::Ok | Outcome::Normal | Outcome::Repaired | Outcome::Skipped)
     }
 }

@@ -1,4 +1,4 @@
-//! `laggard probe`: small looks at this machine whose exit status tells, for scripts.
+//! `laggard probe`: checks of this machine for scripts.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use clap::{Args, Subcommand};
 use crate::failure::{Done, Outcome};
 use crate::output;
 
-/// Look at one thing of this machine; the exit status tells whether it is as it should be.
+/// Check a property of this machine; exit status 1 if it is not met.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  laggard probe free /var/lib --min 2G     status 0 if so much is free, else 1
+  laggard probe free /var/lib --min 2G     exit status 0 if 2 GiB are free, else 1
 
-In a campaign file, what ends it before the machine suffers:
+In a campaign file, to end the campaign before the disk is full:
   stop_if = [ { cmd = \"laggard probe free / --min 2G\", every = \"5s\" } ]")]
 pub struct Probe {
     #[command(subcommand)]
@@ -24,11 +24,11 @@ pub struct Probe {
 
 #[derive(Subcommand)]
 enum Command {
-    /// How much a file system has left for those who are not root.
+    /// Free space of a file system for users other than root.
     Free {
-        /// A file or folder on it.
+        /// A file or folder on the file system.
         path: PathBuf,
-        /// How much it should be, like 500M or 2G.
+        /// Required free space, like 500M or 2G.
         #[arg(long, value_name = "SIZE", value_parser = crate::arguments::size)]
         min: u64,
     },
@@ -43,9 +43,9 @@ impl Probe {
 }
 
 fn free(path: &Path, least: u64) -> Outcome {
-    let told = rustix::fs::statvfs(path).with_context(|| path.display().to_string())?;
-    let left = told.f_bavail.saturating_mul(told.f_frsize);
+    let space = rustix::fs::statvfs(path).with_context(|| path.display().to_string())?;
+    let left = space.f_bavail.saturating_mul(space.f_frsize);
     let mib = |bytes: u64| bytes >> 20;
-    writeln!(output::stdout(), "{}: {} MiB are free, {} wanted", path.display(), mib(left), mib(least))?;
+    writeln!(output::stdout(), "{}: {} MiB free, {} MiB required", path.display(), mib(left), mib(least))?;
     Ok(if left < least { Done::WithSuspects } else { Done::Well })
 }

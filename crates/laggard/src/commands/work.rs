@@ -1,4 +1,4 @@
-//! `laggard work`: work whose every byte can be checked.
+//! `laggard work`: verifiable workloads.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ use crate::arguments::size;
 use crate::failure::{Done, Outcome};
 use crate::output;
 
-/// Write files whose every block is known, and find out whether a file system kept them.
+/// Write files with known content, and verify that a file system kept them.
 ///
-/// The manifest holds the path, the size and a sum of every 4 KiB block; keep it outside of the file system that is
-/// checked. Exit status 1: something is not as it was written, or met an error.
+/// The manifest holds the path, the size and a checksum of every 4 KiB block; keep it outside the file system under test.
+/// Exit status 1: a file differs from what was written, or could not be read or written.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -32,34 +32,34 @@ pub struct Work {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Make a file system look used: make, copy, pack and remove files.
+    /// Make a file system look used: create, copy, archive and remove files.
     Age {
         #[command(flatten)]
         common: Common,
-        /// How many files.
+        /// Number of files.
         #[arg(long, value_name = "N", default_value_t = 500)]
         files: u64,
-        /// How many bytes they have together, about.
+        /// Approximate total size.
         #[arg(long, value_name = "SIZE", default_value = "200M", value_parser = size)]
         bytes: u64,
-        /// What happens to a fifth of them, in turn.
+        /// Operations, each on a fifth of the files.
         #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "copy,tar,rm", value_parser = operation)]
         ops: Vec<Operation>,
     },
-    /// Write files, and the manifest of their blocks.
+    /// Write files and a manifest of their blocks.
     Write {
         #[command(flatten)]
         common: Common,
-        /// How many files.
+        /// Number of files.
         #[arg(long, value_name = "N", default_value_t = 200)]
         files: u64,
-        /// How large they are: from, to.
+        /// Range of file sizes.
         #[arg(long, value_name = "RANGE", default_value = "4k..4M", value_parser = sizes)]
         size: Sizes,
-        /// Of 100 files, so many are written twice, so that old data can be told from wrong data.
+        /// Percentage of files that are written twice, to distinguish stale data from corrupt data.
         #[arg(long, value_name = "PERCENT", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=100))]
         rewrite: u64,
-        /// Where the manifest goes.
+        /// The manifest to write.
         #[arg(long, value_name = "FILE")]
         manifest: PathBuf,
     },
@@ -75,13 +75,13 @@ enum Command {
     Rw {
         #[command(flatten)]
         common: Common,
-        /// How many files.
+        /// Number of files.
         #[arg(long, value_name = "N", default_value_t = 50)]
         files: u64,
-        /// How large they are: from, to.
+        /// Range of file sizes.
         #[arg(long, value_name = "RANGE", default_value = "4k..256k", value_parser = sizes)]
         size: Sizes,
-        /// none: the system may keep data in memory; each: every file is on disk when it is closed.
+        /// none: data may stay in caches; each: fsync every file.
         #[arg(long, value_name = "WHEN", default_value = "none", value_parser = sync)]
         sync: Sync,
     },
@@ -92,10 +92,10 @@ struct Common {
     /// The folder to work in.
     #[arg(long, value_name = "FOLDER")]
     dir: PathBuf,
-    /// What sizes and contents follow from.
+    /// Seed of sizes and contents.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// End with one line of JSON.
+    /// Print the result as one line of JSON.
     #[arg(long)]
     json: bool,
 }
@@ -105,39 +105,38 @@ impl Work {
         match self.command {
             Command::Age { common, files, bytes, ops } => {
                 let ageing = Ageing { files, bytes, operations: ops, seed: common.seed };
-                told(age::age(&common.dir, &ageing), common.json)
+                finish(age::age(&common.dir, &ageing), common.json)
             }
             Command::Write { common, files, size, rewrite, manifest } => {
                 let writing = Writing { files, sizes: size, rewrite_percent: rewrite, seed: common.seed };
-                told(write::write(&common.dir, &writing, &manifest)?, common.json)
+                finish(write::write(&common.dir, &writing, &manifest)?, common.json)
             }
             Command::Verify { common, manifest } => {
-                told(verify::verify(&common.dir, &WorkManifest::read(&manifest)?), common.json)
+                finish(verify::verify(&common.dir, &WorkManifest::read(&manifest)?), common.json)
             }
             Command::Rw { common, files, size, sync } => {
                 let rounds = Rounds { files, sizes: size, sync, seed: common.seed };
-                told(rw::run(&common.dir, &rounds), common.json)
+                finish(rw::run(&common.dir, &rounds), common.json)
             }
         }
     }
 }
 
-fn told(tally: Tally, json: bool) -> Outcome {
+fn finish(tally: Tally, json: bool) -> Outcome {
     use std::io::Write as _;
     let verdict = tally.verdict();
     let mut out = output::stdout();
     if json {
-        // One line: whoever reads it takes the last.
         writeln!(out, "{}", serde_json::to_string(&verdict)?)?;
     } else {
         let tally = &verdict.tally;
-        writeln!(out, "{}: {} of {} files are well", verdict.short(), tally.ok, tally.total)?;
+        writeln!(out, "{}: {} of {} files are ok", verdict.short(), tally.ok, tally.total)?;
         for example in &tally.examples {
             writeln!(out, "  {}: {}", example.path, example.what)?;
         }
     }
     out.flush()?;
-    Ok(if verdict.outcome.is_well() { Done::Well } else { Done::WithSuspects })
+    Ok(if verdict.outcome.is_ok() { Done::Well } else { Done::WithSuspects })
 }
 
 fn operation(name: &str) -> Result<Operation, String> {

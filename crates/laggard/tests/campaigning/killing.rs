@@ -1,5 +1,5 @@
-//! A controller that is killed, alone or with its guard, in every part of a cell: the machine is as it was once the next
-//! command has cleaned up.
+//! A controller that is killed, alone or with its guard, in every phase of a case: after the next command has cleaned up,
+//! the machine is as before.
 
 use std::process::Child;
 
@@ -8,7 +8,8 @@ use rustix::process::Signal;
 use crate::plain::{Scene, guards, signal};
 use crate::support::{errors, laggard, text};
 
-/// Where a controller is killed: the part of the cell, and whether it has a guard then. Healing is to undo, then to mend.
+/// The phase in which a controller is killed, and whether it has a guard then. The revert phase undoes the fault, then
+/// repairs the file system.
 const POINTS: [(&str, bool); 11] = [
     ("preflight", false),
     ("setup", false),
@@ -19,7 +20,7 @@ const POINTS: [(&str, bool); 11] = [
     ("fsck", true),
     ("check", true),
     ("undo", true),
-    ("heal", true),
+    ("revert", true),
     ("teardown", false),
 ];
 
@@ -32,13 +33,13 @@ fn kill(scene: &Scene, mut run: Child, with_guard: bool) {
 }
 
 #[test]
-fn wherever_a_controller_is_killed_alone_or_with_its_guard_nothing_is_left() {
+fn a_killed_controller_leaves_nothing_whatever_the_phase_with_or_without_its_guard() {
     let Some(scene) = Scene::with(&[]) else { return };
     let run = scene.path("runs/k-1");
-    for (part, has_guard) in POINTS {
+    for (phase, has_guard) in POINTS {
         for with_guard in [false, true].into_iter().filter(|with_guard| has_guard || !with_guard) {
-            let when = format!("killed in {part}{}", if with_guard { ", with its guard" } else { "" });
-            let controller = scene.stopped_at(part, has_guard);
+            let when = format!("killed in {phase}{}", if with_guard { ", with its guard" } else { "" });
+            let controller = scene.stopped_at(phase, has_guard);
             kill(&scene, controller, with_guard);
             let output = laggard(&["campaign", "recover", text(&run)]);
             assert!(output.status.success(), "{when}: {}", errors(&output));
@@ -46,15 +47,15 @@ fn wherever_a_controller_is_killed_alone_or_with_its_guard_nothing_is_left() {
             scene.is_as_before(&when);
         }
     }
-    // What goes on cleans up by itself.
+    // A run that continues cleans up by itself.
     let controller = scene.stopped_at("check", true);
     kill(&scene, controller, true);
     let output = scene.run().output().unwrap();
     assert!(output.status.success(), "{}", errors(&output));
     assert!(errors(&output).contains("was cut short: dev-fail at s1 was reverted"), "{}", errors(&output));
-    assert!(errors(&output).contains("the lab t-campaign was taken down"), "{}", errors(&output));
+    assert!(errors(&output).contains("the lab t-campaign was removed"), "{}", errors(&output));
     let result = scene.result();
     assert_eq!((&result["dirty"], &result["infra"]), (&serde_json::json!([]), &serde_json::Value::Null));
-    assert_eq!(result["healed"]["outcome"], "ok", "{result}");
-    scene.is_as_before("played to its end");
+    assert_eq!(result["reverted"]["outcome"], "ok", "{result}");
+    scene.is_as_before("finished");
 }

@@ -1,5 +1,4 @@
-//! A campaign whose file system is a folder of the client's own, so that a cell takes a second or two; and gates at which
-//! its steps wait.
+//! A campaign whose file system is a folder of the client, so that a case takes a second or two; its steps wait at gates.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +12,7 @@ use crate::{Ready, json, ready};
 
 const ADAPTER: &str = r#"
 name = "plain"
-description = "a folder of the client's own"
+description = "a folder of the client"
 least_servers = 1
 needs = []
 private = ["/srv"]
@@ -30,13 +29,13 @@ mount --bind /srv "$MOUNTPOINT"
 revive = "true"
 health = "true"
 stop = "true"
-repair = "sh GATES/gate heal"
+repair = "sh GATES/gate revert"
 [fsck]
 on = "client"
 run = "true"
 "#;
 
-/// What runs before the fault too waits only with the fault there: then there is a schedule.
+/// A step that also runs before the fault waits only with the fault: then the schedule exists.
 const CAMPAIGN: &str = r#"
 [campaign]
 name = "k"
@@ -76,8 +75,8 @@ stop_if = [ { cmd = "sh GATES/gate preflight", every = "1m" } ]
 /// A step waits here while the gate is closed.
 const GATE: &str = "touch GATES/at-$1; while [ -e GATES/closed-$1 ]; do sleep 0.05; done";
 
-/// In these parts something waits at a gate; the others are met on their way.
-pub const GATED: [&str; 7] = ["preflight", "setup", "age", "init", "fsck", "check", "heal"];
+/// The phases with a gate.
+pub const GATED: [&str; 7] = ["preflight", "setup", "age", "init", "fsck", "check", "revert"];
 
 pub struct Scene {
     ready: Ready,
@@ -85,7 +84,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The campaign, with some of its text replaced; none where no lab can be.
+    /// The campaign, with some of its text replaced; none if this machine cannot run a lab.
     pub fn with(replaced: &[(&str, &str)]) -> Option<Scene> {
         let mut campaign = CAMPAIGN.to_owned();
         for (from, to) in replaced {
@@ -103,8 +102,8 @@ impl Scene {
         Some(Scene { before: machine("t-campaign"), ready })
     }
 
-    /// What the machine is like now is how it was before.
-    pub fn look_again(&mut self) {
+    /// Takes the machine as it is now for the state before the campaign.
+    pub fn take_snapshot(&mut self) {
         self.before = machine("t-campaign");
     }
 
@@ -112,21 +111,21 @@ impl Scene {
         self.ready.folder.path().join(name)
     }
 
-    pub fn cell(&self) -> PathBuf {
-        self.path("runs/k-1/cell/lost/ONE/1")
+    pub fn case(&self) -> PathBuf {
+        self.path("runs/k-1/case/lost/ONE/1")
     }
 
     pub fn result(&self) -> serde_json::Value {
-        json(&self.cell().join("result.json"))
+        json(&self.case().join("result.json"))
     }
 
-    /// The part that the cell of a controller is in.
-    fn part(&self, controller: u32) -> String {
-        let text = std::fs::read_to_string(self.cell().join("cell.jsonl")).unwrap_or_default();
+    /// The phase that the case of a controller is in.
+    fn phase(&self, controller: u32) -> String {
+        let text = std::fs::read_to_string(self.case().join("case.jsonl")).unwrap_or_default();
         let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
         let lines: Vec<serde_json::Value> = lines.collect();
-        let is_its = lines.first().is_some_and(|first| first["what"]["controller"] == controller);
-        let last = lines.last().filter(|_| is_its);
+        let is_own = lines.first().is_some_and(|first| first["what"]["controller"] == controller);
+        let last = lines.last().filter(|_| is_own);
         last.and_then(|line| Some(line["phase"].as_str()?.to_owned())).unwrap_or_default()
     }
 
@@ -138,7 +137,7 @@ impl Scene {
             "-o",
             text(&self.ready.out),
             "--resume",
-            "--cell",
+            "--case",
             "lost",
         ])
     }
@@ -154,34 +153,34 @@ impl Scene {
         }
     }
 
-    /// A controller that has come that far; where a gate is, it waits there. None if it was too quick for us.
-    pub fn controller_at(&self, part: &str) -> Option<Child> {
-        if GATED.contains(&part) {
-            self.close(part);
+    /// A controller in that phase; it waits there at a gate, if there is one. None if it was too quick.
+    pub fn controller_at(&self, phase: &str) -> Option<Child> {
+        if GATED.contains(&phase) {
+            self.close(phase);
         }
-        let _ = std::fs::remove_file(self.path("at-heal"));
+        let _ = std::fs::remove_file(self.path("at-revert"));
         let mut run = self.run().stderr(Stdio::piped()).spawn().unwrap();
         let begin = Instant::now();
-        let is_there = |run: &Child| match part {
-            _ if GATED.contains(&part) => self.path(&format!("at-{part}")).exists(),
-            // From when there is a guard on, until the fault is there and verified.
-            "inject" => self.part(run.id()) == part && !guards(run.id()).is_empty(),
-            // Until the file system mends itself.
-            "undo" => self.part(run.id()) == "heal" && !self.path("at-heal").exists(),
-            _ => self.part(run.id()) == part,
+        let is_there = |run: &Child| match phase {
+            _ if GATED.contains(&phase) => self.path(&format!("at-{phase}")).exists(),
+            // From the start of the guard until the fault is verified.
+            "inject" => self.phase(run.id()) == phase && !guards(run.id()).is_empty(),
+            // Until the file system is repaired.
+            "undo" => self.phase(run.id()) == "revert" && !self.path("at-revert").exists(),
+            _ => self.phase(run.id()) == phase,
         };
         while !is_there(&run) {
-            assert!(begin.elapsed() < Duration::from_secs(60), "not in {part} after a minute");
+            assert!(begin.elapsed() < Duration::from_secs(60), "not in {phase} after a minute");
             let is_past =
-                place(&self.part(run.id())) > place(part) || part == "undo" && self.path("at-heal").exists();
+                place(&self.phase(run.id())) > place(phase) || phase == "undo" && self.path("at-revert").exists();
             let is_over = run.try_wait().unwrap().is_some();
             if is_past && !is_over {
                 signal(run.id(), Signal::INT);
             }
             if is_past || is_over {
-                let told = errors(&run.wait_with_output().unwrap());
-                assert!(is_past && !GATED.contains(&part), "it ended before {part}: {told}");
-                let _ = std::fs::remove_file(self.cell().join("result.json"));
+                let reported = errors(&run.wait_with_output().unwrap());
+                assert!(is_past && !GATED.contains(&phase), "it ended before {phase}: {reported}");
+                let _ = std::fs::remove_file(self.case().join("result.json"));
                 return None;
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -189,12 +188,12 @@ impl Scene {
         Some(run)
     }
 
-    /// The same, standing still; whether it has a guard is as expected.
-    pub fn stopped_at(&self, part: &str, has_guard: bool) -> Child {
+    /// The same, stopped; it has a guard as expected.
+    pub fn stopped_at(&self, phase: &str, has_guard: bool) -> Child {
         let once = |_| {
-            let run = self.controller_at(part)?;
+            let run = self.controller_at(phase)?;
             signal(run.id(), Signal::STOP);
-            let is_still = self.part(run.id()) == if part == "undo" { "heal" } else { part };
+            let is_still = self.phase(run.id()) == if phase == "undo" { "revert" } else { phase };
             if is_still {
                 return Some(run);
             }
@@ -204,40 +203,39 @@ impl Scene {
             None
         };
         let run = (0..5).find_map(once).unwrap();
-        assert_eq!(guards(run.id()).is_empty(), !has_guard, "{part}");
+        assert_eq!(guards(run.id()).is_empty(), !has_guard, "{phase}");
         run
     }
 
-    /// The machine is as it was: S0 is S1.
     pub fn is_as_before(&self, when: &str) {
         assert_eq!(machine("t-campaign"), self.before, "{when}");
         assert_eq!(prints(&["inject", "status", "--json"]).trim(), "[]", "{when}");
         for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"] {
             let is_there = Path::new(root).is_dir();
-            let pens = if is_there { files(Path::new(root), "") } else { vec![] };
-            assert!(!pens.iter().any(|name| name.starts_with("laggard")), "{when}: {pens:?}");
+            let groups = if is_there { files(Path::new(root), "") } else { vec![] };
+            assert!(!groups.iter().any(|name| name.starts_with("laggard")), "{when}: {groups:?}");
         }
     }
 }
 
-/// Which part comes when.
-fn place(part: &str) -> Option<usize> {
-    const PARTS: [&str; 10] =
-        ["preflight", "setup", "age", "init", "inject", "observe", "fsck", "check", "heal", "teardown"];
-    PARTS.iter().position(|other| *other == part || part == "undo" && *other == "heal")
+/// The order of the phases.
+fn place(phase: &str) -> Option<usize> {
+    const PHASES: [&str; 10] =
+        ["preflight", "setup", "age", "init", "inject", "observe", "fsck", "check", "revert", "teardown"];
+    PHASES.iter().position(|other| *other == phase || phase == "undo" && *other == "revert")
 }
 
 pub fn signal(process: u32, signal: Signal) {
     kill_process(Pid::from_raw(process as i32).unwrap(), signal).unwrap();
 }
 
-/// The guards of a controller: its number is in the name of their journal.
+/// The guards of a controller: its process id is in the name of their journal.
 pub fn guards(controller: u32) -> Vec<u32> {
     let journal = format!("-{controller:x}.jsonl");
     let numbers = files(Path::new("/proc"), "").into_iter().filter_map(|name| name.parse().ok());
-    let is_its = |number: &u32| {
+    let is_own = |number: &u32| {
         let line = std::fs::read_to_string(format!("/proc/{number}/cmdline")).unwrap_or_default();
         line.contains("\0guard\0") && line.contains(&journal)
     };
-    numbers.filter(is_its).collect()
+    numbers.filter(is_own).collect()
 }

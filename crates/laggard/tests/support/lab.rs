@@ -1,17 +1,17 @@
-//! What tests of real labs share.
+//! Labs for tests.
 
 use std::path::{Path, PathBuf};
 
 use super::{errors, laggard, left_out, prints, text};
 
-/// A lab that is taken down with its test, however that ends.
+/// A lab that is removed at the end of its test.
 pub struct Lab {
     pub name: String,
     file: tempfile::TempDir,
 }
 
 impl Lab {
-    /// A lab file of that name, with these lines; nothing is built. What a killed run of the test left is taken down.
+    /// A lab file of that name, with these lines; nothing is built. A lab that a killed test left is removed.
     pub fn plan(name: &str, lines: &str) -> Lab {
         if Path::new("/run/laggard-lab").join(name).exists() {
             prints(&["lab", "down", name]);
@@ -54,7 +54,7 @@ impl Drop for Lab {
     }
 }
 
-/// Whether a lab can be made here.
+/// This machine can run a lab.
 pub fn can_be() -> bool {
     let output = laggard(&["lab", "doctor"]);
     if !output.status.success() {
@@ -124,7 +124,7 @@ servers = { count = 3, prefix = 'oss' }
 clients = { count = 1, prefix = 'client' }
 disk = { size_mib = 320, jitter = 0.0 }";
 
-/// Labs share the machine's processors, loop devices and names, so they take turns: also those of two runs of the tests.
+/// Labs share the machine's processors, loop devices and names, so tests take turns, also those of two test runs.
 pub fn turn() -> std::fs::File {
     let file = std::fs::File::create(std::env::temp_dir().join("laggard-lab-tests.lock")).unwrap();
     file.lock().unwrap();

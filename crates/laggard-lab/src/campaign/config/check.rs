@@ -1,34 +1,22 @@
-//! From the file as it is written to a campaign in which every name means something.
+//! Resolves every name of the campaign file.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toml::Spanned;
 
-use super::safety::{self, Safety};
+use super::place::Place;
 use super::tables::{File, FsckTable, MatrixTable, TimeoutsTable};
-use super::times::{Time, Timeouts};
-use super::{Check, Config, FaultPlan, Fsck, Recording, Task};
+use super::times::Time;
+use super::{Config, safety};
 use crate::filesystems::Adapter;
 use crate::inject::Fault;
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
+use crate::runner::plan::{Check, FaultPlan, Fsck, Load, Steps, System, Task, Timeouts};
 use crate::runner::template;
-
-/// Where in the text something is.
-pub(super) struct Place<'a> {
-    text: &'a str,
-}
-
-impl Place<'_> {
-    /// A mistake, with its key and line.
-    pub(super) fn wrong(&self, span: Range<usize>, key: &str, what: impl std::fmt::Display) -> LabError {
-        let before = self.text.get(..span.start).unwrap_or(self.text);
-        LabError::Input(format!("line {}: {key}: {what}", before.matches('\n').count() + 1))
-    }
-}
+use laggard_core::model::time::Span;
 
 /// PFault waited 5 to 30 s before it checked (section 5).
 const DELAY: Duration = Duration::from_secs(10);
@@ -40,50 +28,63 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
     let name = file.campaign.name.get_ref().clone();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(is_plain) {
-        let told = format!("{name:?} is no name: letters, digits, dashes");
-        return Err(place.wrong(file.campaign.name.span(), "campaign.name", told));
+        let error = format!("{name:?} is not a name: use letters, digits, dashes");
+        return Err(place.wrong(file.campaign.name.span(), "campaign.name", error));
     }
     let mut files = vec![];
     let adapter = adapter(&place, &file.target.adapter, folder, &mut files)?;
     let lab = file.lab.map(|lab| lab_file(&place, lab, folder, &adapter, &mut files)).transpose()?;
     if lab.is_some() != file.node.is_empty() {
         return Err(LabError::Input(
-            "name either a [lab], or every [[node]] of a system that is there".into(),
+            "give either a [lab], or every [[node]] of an existing system".into(),
         ));
     }
+    let system = lab.map_or_else(|| System::Nodes(file.node), System::NewLab);
+    if system.client().is_none() {
+        return Err(LabError::Input("no client: a campaign needs a node that uses the file system".into()));
+    }
+    let campaign = file.campaign;
+    let known = template::names(&file.target.vars);
+    let has_lab = system.new_lab().is_some();
+    let load = Load {
+        workload: campaign.load,
+        every: Span::from_seconds(1),
+        settle: Duration::ZERO,
+        lead: or(campaign.lead, LEAD),
+    };
     let mut config = Config {
         name,
-        seed: file.campaign.seed,
-        repeats: file.campaign.repeats.max(1),
-        order: file.campaign.order,
-        out: file.campaign.out,
-        stop_on: file.campaign.stop_on,
-        record: file
-            .campaign
-            .record
-            .then(|| Recording { load: file.campaign.load, lead: or(file.campaign.lead, LEAD) }),
-        adapter,
-        vars: file.target.vars,
-        lab,
-        nodes: file.node,
-        age: None,
-        init: Task { cmd: String::new(), timeout: Duration::ZERO, quiet: None },
-        checks: BTreeMap::new(),
-        fsck: Fsck { delay: DELAY, timeout: FSCK_TIMEOUT, run: None },
+        seed: campaign.seed,
+        repeats: campaign.repeats.max(1),
+        order: campaign.order,
+        out: campaign.out,
+        stop_on: campaign.stop_on,
         faults: BTreeMap::new(),
         node_sets: BTreeMap::new(),
         chosen: vec![],
         has_control: file.matrix.include_control,
-        safety: Safety::default(),
-        timeouts: timeouts(&place, &file.timeouts)?,
+        steps: Steps {
+            seed: campaign.seed,
+            system,
+            adapter,
+            vars: file.target.vars,
+            age: None,
+            init: None,
+            load: campaign.record.then_some(load),
+            hold: or(file.fsck.delay, DELAY),
+            probes: true,
+            diagnose: true,
+            fsck: Some(fsck(&place, file.fsck, &known)?),
+            checks: BTreeMap::new(),
+            repair: true,
+            recovery: Duration::ZERO,
+            labels: false,
+            safety: safety::safety(&place, file.safety, has_lab, &known)?,
+            timeouts: timeouts(&place, &file.timeouts)?,
+        },
         text: text.to_owned(),
         files,
     };
-    if config.client().is_none() {
-        return Err(LabError::Input("nobody uses the file system: a campaign needs a client".into()));
-    }
-    let known = template::names(&config);
-    config.safety = safety::safety(&place, file.safety, config.lab.is_some(), &known)?;
     config.mark_nodes();
     let task = |key: &str, cmd: &Spanned<String>, timeout: Time, quiet: Option<Time>| {
         template::check(cmd.get_ref(), &known)
@@ -95,16 +96,15 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
         })
     };
     let of = |key: &str, table: &super::tables::TaskTable| task(key, &table.cmd, table.timeout, table.quiet);
-    config.age = file.workload.age.as_ref().map(|table| of("workload.age", table)).transpose()?;
-    config.init = of("workload.init", &file.workload.init)?;
+    config.steps.age = file.workload.age.as_ref().map(|table| of("workload.age", table)).transpose()?;
+    config.steps.init = Some(of("workload.init", &file.workload.init)?);
     for (name, table) in &file.check {
         let task = task(&format!("check.{name}"), &table.cmd, table.timeout, table.quiet)?;
         let check = Check { task, fresh_mount: table.fresh_mount, drop_caches: table.drop_caches };
-        config.checks.insert(name.clone(), check);
+        config.steps.checks.insert(name.clone(), check);
     }
-    config.fsck = fsck(&place, file.fsck, &known)?;
     for table in &file.fault {
-        let (id, plan) = fault(&place, table, config.safety.max_hold)?;
+        let (id, plan) = fault(&place, table, config.steps.safety.max_hold)?;
         config.faults.insert(id, plan);
     }
     matrix(&place, &file.matrix, &mut config)?;
@@ -116,29 +116,26 @@ fn or(time: Option<Time>, default: Duration) -> Duration {
 }
 
 fn timeouts(place: &Place, table: &TimeoutsTable) -> Result<Timeouts, LabError> {
-    let seconds = Duration::from_secs;
-    // One that lasts no time at all is a mistake, and ends everything.
-    let some = |key: &str, time: &Option<Spanned<Time>>, default: Duration| match time {
-        Some(time) if time.get_ref().0.is_zero() => Err(place.wrong(
-            time.span(),
-            &format!("timeouts.{key}"),
-            "no time at all: nothing could ever be done",
-        )),
+    let default = Timeouts::default();
+    let positive = |key: &str, time: &Option<Spanned<Time>>, default: Duration| match time {
+        Some(time) if time.get_ref().0.is_zero() => {
+            Err(place.wrong(time.span(), &format!("timeouts.{key}"), "must be longer than 0 s"))
+        }
         Some(time) => Ok(time.get_ref().0),
         None => Ok(default),
     };
     Ok(Timeouts {
-        setup: some("setup", &table.setup, seconds(300))?,
-        cell: some("cell", &table.cell, seconds(45 * 60))?,
-        term_grace: or(table.term_grace, seconds(5)),
-        kill_grace: or(table.kill_grace, seconds(10)),
-        heal: or(table.heal, seconds(120)),
-        healthy: or(table.healthy, seconds(180)),
-        mount: or(table.mount, seconds(60)),
+        setup: positive("setup", &table.setup, default.setup)?,
+        case: positive("case", &table.case, default.case)?,
+        term_grace: or(table.term_grace, default.term_grace),
+        kill_grace: or(table.kill_grace, default.kill_grace),
+        revert: or(table.revert, default.revert),
+        healthy: or(table.healthy, default.healthy),
+        mount: or(table.mount, default.mount),
     })
 }
 
-/// An adapter of ours by its name, or one of a file that lies beside the campaign's.
+/// A built-in adapter, or a file relative to the campaign file.
 fn adapter(
     place: &Place,
     name: &Spanned<String>,
@@ -154,7 +151,7 @@ fn adapter(
     Adapter::named(&path.display().to_string()).map_err(wrong)
 }
 
-/// A file that a campaign names: where it says, or beside it, as a run keeps it.
+/// A file that a campaign names: at that path, or beside the campaign file, where a run keeps its copy.
 fn beside(folder: &Path, name: &str) -> PathBuf {
     let said = folder.join(name);
     let kept = Path::new(name).file_name().map(|file| folder.join(file));
@@ -186,19 +183,19 @@ fn lab_file(
     };
     let mut file = LabFile::parse(&text).map_err(|error| wrong(error.to_string()))?;
     if file.filesystem.as_ref().is_some_and(|name| *name != adapter.name && *name != adapter.handle()) {
-        return Err(wrong(format!("its file system is not that of target.adapter, {}", adapter.name)));
+        return Err(wrong(format!("its file system differs from target.adapter, {}", adapter.name)));
     }
     adapter.check_lab().map_err(|error| wrong(error.to_string()))?;
     let servers = file.servers.count;
     if servers < adapter.least_servers {
         let (name, least) = (&adapter.name, adapter.least_servers);
-        return Err(wrong(format!("{name} needs at least {least} servers, there are {servers}")));
+        return Err(wrong(format!("{name} needs at least {least} servers, the lab has {servers}")));
     }
-    // As GlusterFS has it; others have no such number.
+    // A rule of GlusterFS; others have no such number.
     if adapter.create.contains("$REDUNDANCY") && file.redundancy * 2 >= servers {
-        let told =
+        let error =
             format!("redundancy = {}: it must be less than half of the {servers} servers", file.redundancy);
-        return Err(wrong(told));
+        return Err(wrong(error));
     }
     file.filesystem = Some(adapter.handle());
     Ok(file)
@@ -209,13 +206,12 @@ fn fsck(place: &Place, table: FsckTable, known: &[String]) -> Result<Fsck, LabEr
         template::check(run.get_ref(), known).map_err(|error| place.wrong(run.span(), "fsck.run", error))?;
     }
     Ok(Fsck {
-        delay: or(table.delay, DELAY),
         timeout: or(table.timeout, FSCK_TIMEOUT),
         run: table.run.map(Spanned::into_inner),
     })
 }
 
-/// A fault: what is its own, and the rest for its model.
+/// The keys that are not ours are parameters of the fault model.
 fn fault(
     place: &Place,
     table: &Spanned<toml::Table>,
@@ -237,7 +233,7 @@ fn fault(
         return Err(place.wrong(
             table.span(),
             &key,
-            "hold: a fault stands until the cell heals it, \"phase\"",
+            "hold: only \"phase\", until the revert phase",
         ));
     }
     let ttl = match ttl {
@@ -245,42 +241,42 @@ fn fault(
         None => longest,
     };
     if ttl > longest {
-        let told = format!("{} s are more than safety.max_hold, {} s", ttl.as_secs(), longest.as_secs());
-        return Err(place.wrong(table.span(), &format!("{key}.ttl"), told));
+        let error = format!("{} s exceed safety.max_hold, {} s", ttl.as_secs(), longest.as_secs());
+        return Err(place.wrong(table.span(), &format!("{key}.ttl"), error));
     }
     let parameter = |(key, value): (String, toml::Value)| match value {
         toml::Value::String(text) => (key, text),
         other => (key, other.to_string()),
     };
     let parameters: BTreeMap<String, String> = left.into_iter().map(parameter).collect();
-    let model = Fault::parse(&model, &parameters).map_err(|error| place.wrong(table.span(), &key, error))?;
-    Ok((id, FaultPlan { model, ttl }))
+    let fault = Fault::parse(&model, &parameters).map_err(|error| place.wrong(table.span(), &key, error))?;
+    Ok((id, FaultPlan { fault, ttl }))
 }
 
 fn matrix(place: &Place, table: &MatrixTable, config: &mut Config) -> Result<(), LabError> {
-    let nodes = config.node_names();
+    let nodes = config.steps.system.node_names();
     for (set, names) in &table.nodes {
         let key = format!("matrix.nodes.{set}");
         for name in names {
             if !nodes.contains(name.get_ref()) {
-                let told = format!("no node is called {:?}; there are {}", name.get_ref(), nodes.join(", "));
-                return Err(place.wrong(name.span(), &key, told));
+                let error = format!("there is no node {:?}; expected one of {}", name.get_ref(), nodes.join(", "));
+                return Err(place.wrong(name.span(), &key, error));
             }
-            let node = config.nodes.iter().find(|node| node.name == *name.get_ref());
+            let node = config.steps.system.nodes().iter().find(|node| node.name == *name.get_ref());
             if let Some(folder) = node.and_then(|node| config.forbids(node)) {
-                let told = format!(
+                let error = format!(
                     "{:?} has its brick below {}, which safety.forbid names",
                     name.get_ref(),
                     folder.display()
                 );
-                return Err(place.wrong(name.span(), &key, told));
+                return Err(place.wrong(name.span(), &key, error));
             }
         }
         let span = names.first().map_or(0..0, Spanned::span);
-        if names.is_empty() || names.len() > config.safety.max_faults {
-            let (count, most) = (names.len(), config.safety.max_faults);
-            let told = format!("{count} nodes, expected 1 to {most} (safety.max_faults)");
-            return Err(place.wrong(span, &key, told));
+        if names.is_empty() || names.len() > config.steps.safety.max_faults {
+            let (count, most) = (names.len(), config.steps.safety.max_faults);
+            let error = format!("{count} nodes, expected 1 to {most} (safety.max_faults)");
+            return Err(place.wrong(span, &key, error));
         }
         let names = names.iter().map(|name| name.get_ref().clone()).collect();
         config.node_sets.insert(set.clone(), names);
@@ -289,8 +285,8 @@ fn matrix(place: &Place, table: &MatrixTable, config: &mut Config) -> Result<(),
     for id in &table.faults {
         if !config.faults.contains_key(id.get_ref()) {
             let there = ids.join(", ");
-            let told = format!("no fault has the id {:?}; there is {there}", id.get_ref());
-            return Err(place.wrong(id.span(), "matrix.faults", told));
+            let error = format!("there is no fault with the id {:?}; expected one of {there}", id.get_ref());
+            return Err(place.wrong(id.span(), "matrix.faults", error));
         }
     }
     config.chosen = table.faults.iter().map(|id| id.get_ref().clone()).collect();

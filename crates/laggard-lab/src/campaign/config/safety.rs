@@ -1,60 +1,23 @@
-//! What must not happen in a campaign.
+//! The `[safety]` table.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toml::Spanned;
 
 use super::Config;
-use super::check::Place;
+use super::place::Place;
 use super::tables::{SafetyTable, StopTable};
 use crate::inject::{LONGEST, MARKER, Node};
 use crate::machine::LabError;
+use crate::runner::plan::{Safety, StopIf, System};
 use crate::runner::template;
-
-/// What must not happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Safety {
-    /// How many nodes may be hurt at once.
-    pub max_faults: usize,
-    /// How long a fault may stand.
-    pub max_hold: Duration,
-    /// The file that every node which is hurt must have.
-    pub marker: String,
-    /// Folders and devices of nodes that must not be hurt, besides those that never are.
-    pub forbidden: Vec<PathBuf>,
-    /// What ends a campaign when it fails.
-    pub stop_if: Vec<StopIf>,
-}
-
-/// A command that is run over and over; when it fails the campaign is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StopIf {
-    /// For the shell, on this machine.
-    pub cmd: String,
-    /// How often.
-    pub every: Duration,
-}
 
 const EVERY: Duration = Duration::from_secs(5);
 const LEAST_EVERY: Duration = Duration::from_millis(200);
-/// Never hurt, whether they are named or not.
+/// Never touched, whether they are named or not.
 const ALWAYS: [&str; 3] = ["/", "swap", "controller-iface"];
 
-impl Default for Safety {
-    fn default() -> Safety {
-        Safety {
-            max_faults: usize::MAX,
-            max_hold: LONGEST,
-            marker: MARKER.into(),
-            forbidden: vec![],
-            stop_if: vec![],
-        }
-    }
-}
-
-/// From the file as it is written.
 pub(super) fn safety(
     place: &Place,
     table: SafetyTable,
@@ -77,14 +40,12 @@ pub(super) fn safety(
 fn named_marker(place: &Place, marker: Spanned<String>, has_lab: bool) -> Result<String, LabError> {
     let (span, name) = (marker.span(), marker.into_inner());
     let wrong = |what: String| place.wrong(span, "safety.require_marker", what);
-    match () {
-        () if name.is_empty() || name.ends_with('/') || (name.contains('/') && !name.starts_with('/')) => {
-            Err(wrong(format!("{name:?} is neither the name of a file on a brick nor a whole path")))
-        }
-        () if has_lab && name != MARKER => {
-            Err(wrong(format!("hosts of a lab carry {MARKER:?}, and no other")))
-        }
-        () => Ok(name),
+    if name.is_empty() || name.ends_with('/') || (name.contains('/') && !name.starts_with('/')) {
+        Err(wrong(format!("{name:?} is neither the name of a file on a brick nor an absolute path")))
+    } else if has_lab && name != MARKER {
+        Err(wrong(format!("hosts of a lab have the marker {MARKER:?}")))
+    } else {
+        Ok(name)
     }
 }
 
@@ -93,11 +54,11 @@ fn forbidden(place: &Place, path: Spanned<String>) -> Result<Option<PathBuf>, La
         word if ALWAYS.contains(&word) => Ok(None),
         path if path.starts_with('/') => Ok(Some(path.into())),
         other => {
-            let told = format!(
-                "{other:?} is none of {}, a folder like /home or a device like /dev/sda",
+            let error = format!(
+                "{other:?} is not one of {}, a folder like /home or a device like /dev/sda",
                 ALWAYS.join(", ")
             );
-            Err(place.wrong(path.span(), "safety.forbid", told))
+            Err(place.wrong(path.span(), "safety.forbid", error))
         }
     }
 }
@@ -108,37 +69,32 @@ fn stop_if(place: &Place, table: StopTable, known: &[String]) -> Result<StopIf, 
         return Err(place.wrong(
             table.cmd.span(),
             key,
-            "is empty: write a command that fails when it is enough",
+            "is empty: write a command that fails when the campaign must end",
         ));
     }
     template::check(table.cmd.get_ref(), known).map_err(|error| place.wrong(table.cmd.span(), key, error))?;
     if let Some(every) = table.every.as_ref().filter(|every| every.get_ref().0 < LEAST_EVERY) {
-        let told = format!("is too often: at the most every {} ms", LEAST_EVERY.as_millis());
-        return Err(place.wrong(every.span(), "safety.stop_if.every", told));
+        let error = format!("is too short: at least {} ms", LEAST_EVERY.as_millis());
+        return Err(place.wrong(every.span(), "safety.stop_if.every", error));
     }
     let every = table.every.map_or(EVERY, |every| every.into_inner().0);
     Ok(StopIf { cmd: table.cmd.into_inner(), every })
 }
 
 impl Config {
-    /// The nodes that some cell hurts.
-    pub fn hurt(&self) -> impl Iterator<Item = &Node> {
-        let names: BTreeSet<&String> = self.node_sets.values().flatten().collect();
-        self.nodes.iter().filter(move |node| names.contains(&node.name))
-    }
-
-    /// Nodes that do not say themselves what marks them have the campaign's marker.
+    /// Nodes without a marker of their own have the campaign's.
     pub(super) fn mark_nodes(&mut self) {
-        let marker = &self.safety.marker;
-        for node in &mut self.nodes {
+        let marker = &self.steps.safety.marker;
+        let System::Nodes(nodes) = &mut self.steps.system else { return };
+        for node in nodes {
             let folder = node.brick.as_deref().unwrap_or(Path::new("/etc/laggard"));
             node.marker = Some(node.marker.take().unwrap_or_else(|| folder.join(marker)));
         }
     }
 
-    /// Why a node that is there must not be hurt, by where its brick is.
+    /// The forbidden folder that holds the brick of a node.
     pub(super) fn forbids(&self, node: &Node) -> Option<&Path> {
         let brick = node.brick.as_deref()?;
-        self.safety.forbidden.iter().map(PathBuf::as_path).find(|folder| brick.starts_with(folder))
+        self.steps.safety.forbidden.iter().map(PathBuf::as_path).find(|folder| brick.starts_with(folder))
     }
 }

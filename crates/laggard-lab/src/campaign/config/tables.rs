@@ -1,4 +1,4 @@
-//! The file as it is written.
+//! The tables of the campaign file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,12 +10,11 @@ use super::times::Time;
 use crate::inject::Node;
 use crate::machine::LabError;
 
-/// The whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     pub campaign: CampaignTable,
-    /// A lab file's name, or what would be in it.
+    /// The name of a lab file, or its content.
     pub lab: Option<Spanned<toml::Value>>,
     pub target: TargetTable,
     #[serde(default)]
@@ -54,14 +53,13 @@ pub struct CampaignTable {
     pub lead: Option<Time>,
 }
 
-/// In which order cells are played.
+/// The order in which cases run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// By chance, in each repeat anew, so that no fault always follows the same other.
+    /// Random, different in each repeat, so that no fault always follows the same other.
     #[default]
     Shuffled,
-    /// As in the file.
     Listed,
 }
 
@@ -69,12 +67,11 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopOn {
-    /// Something was left behind, or could not be healed.
+    /// Something was left behind, or could not be reverted.
     #[default]
     Dirty,
-    /// That, or a cell that could not be judged.
+    /// That, or a case without a usable result.
     Fail,
-    /// Nothing.
     Never,
 }
 
@@ -153,10 +150,10 @@ pub struct StopTable {
 #[serde(deny_unknown_fields)]
 pub struct TimeoutsTable {
     pub setup: Option<Spanned<Time>>,
-    pub cell: Option<Spanned<Time>>,
+    pub case: Option<Spanned<Time>>,
     pub term_grace: Option<Time>,
     pub kill_grace: Option<Time>,
-    pub heal: Option<Time>,
+    pub revert: Option<Time>,
     pub healthy: Option<Time>,
     pub mount: Option<Time>,
 }
@@ -182,7 +179,6 @@ fn ddw() -> String {
 }
 
 impl File {
-    /// Reads it.
     pub fn parse(text: &str) -> Result<File, LabError> {
         toml::from_str(text).map_err(|error| LabError::Input(error.to_string().trim_end().to_owned()))
     }

@@ -1,24 +1,23 @@
-//! Lengths of time.
+//! Lengths of time in the campaign file.
 
 use std::time::Duration;
 
 use laggard_core::model::time::Span;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-/// A length of time as a file has it: `10s`, `5m`.
+/// `10s`, `5m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time(pub Duration);
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
-        from.deserialize_str(Words)
+        from.deserialize_str(TimeVisitor)
     }
 }
 
-/// Says what is expected, where a number alone is written.
-struct Words;
+struct TimeVisitor;
 
-impl Visitor<'_> for Words {
+impl Visitor<'_> for TimeVisitor {
     type Value = Time;
 
     fn expecting(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -35,28 +34,9 @@ impl TryFrom<String> for Time {
 
     fn try_from(text: String) -> Result<Time, String> {
         let span: Span =
-            text.parse().map_err(|_| format!("{text:?} is no length of time: write it like 10s or 5m"))?;
+            text.parse().map_err(|_| format!("{text:?} is not a length of time: write it like 10s or 5m"))?;
         u64::try_from(span.micros())
             .map(|micros| Time(Duration::from_micros(micros)))
-            .map_err(|_| format!("{text:?}: time does not run backwards"))
+            .map_err(|_| format!("{text:?}: a length of time cannot be negative"))
     }
-}
-
-/// How long things may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeouts {
-    /// To build a lab.
-    pub setup: Duration,
-    /// A whole cell; then it is healed and given up.
-    pub cell: Duration,
-    /// From the request to end to the kill.
-    pub term_grace: Duration,
-    /// From the kill until something counts as stuck.
-    pub kill_grace: Duration,
-    /// The healing of a fault, and the file system's own repair.
-    pub heal: Duration,
-    /// Until a healed file system is well.
-    pub healthy: Duration,
-    /// To mount.
-    pub mount: Duration,
 }

@@ -1,21 +1,19 @@
-//! Two runs of a campaign, side by side: two versions of a file system, or the same one again.
+//! Compares two runs of a campaign: two versions of a file system, or the same one again.
 
 use serde::Serialize;
 
 use super::Report;
 use super::rows::{Counted, Row};
-use super::tables::{Table, TableCell};
+use super::tables::{Table, TableField};
 
-/// What is different in a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// The row.
     pub row: String,
-    /// What differs: column, then, now.
+    /// Column, then, now.
     pub changes: Vec<(String, String, String)>,
 }
 
-/// What is different between an earlier report and a later one, row by row.
+/// Compares an earlier report with a later one, row by row.
 pub fn diff(before: &Report, after: &Report) -> Vec<Difference> {
     let of_row = |now: &Row| {
         let changes = match before.rows.iter().find(|row| row.name() == now.name()) {
@@ -31,9 +29,9 @@ pub fn diff(before: &Report, after: &Report) -> Vec<Difference> {
 }
 
 fn changes(then: &Row, now: &Row) -> Vec<(String, String, String)> {
-    let played = |row: &Row| if row.repeats == 0 { "not played" } else { "played" };
+    let state = |row: &Row| if row.repeats == 0 { "not run" } else { "run" };
     if (then.repeats == 0) != (now.repeats == 0) {
-        return vec![("row".into(), played(then).into(), played(now).into())];
+        return vec![("row".into(), state(then).into(), state(now).into())];
     }
     let none = Counted::default();
     let mut counted = vec![
@@ -53,25 +51,24 @@ fn changes(then: &Row, now: &Row) -> Vec<(String, String, String)> {
     counted.chain(texts.into_iter().filter(|(_, was, is)| was != is)).collect()
 }
 
-/// In the worst repeat, and after it was healed.
+/// In the worst repeat, and after the revert.
 fn lost(row: &Row) -> String {
     let (files, of) = row.files_lost;
     if of == 0 { String::new() } else { format!("{files} of {of}, then {}", row.files_lost_after) }
 }
 
-/// The differences as a table.
 pub fn table(differences: &[Difference], before: &Report, after: &Report) -> Table {
     let dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
-    let cell = |text: &str| TableCell { text: dash(text), is_bad: false };
+    let field = |text: &str| TableField { text: dash(text), is_bad: false };
     let rows = differences.iter().flat_map(|difference| {
         difference
             .changes
             .iter()
-            .map(|(what, was, is)| [&difference.row, what, was, is].map(|text| cell(text)).to_vec())
+            .map(|(what, was, is)| [&difference.row, what, was, is].map(|text| field(text)).to_vec())
     });
-    let same = if differences.is_empty() { " Nothing is different." } else { "" };
+    let same = if differences.is_empty() { " No differences." } else { "" };
     Table {
-        title: "What is different".into(),
+        title: "Differences".into(),
         note: format!(
             "Then: {} Now: {}{same}",
             super::markdown::scope(before),
@@ -87,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_words_are_no_difference_however_often_they_were_said() {
+    fn the_same_shares_of_words_are_not_a_difference() {
         let counted = |words: &[&str]| Counted::of(words.iter().map(|word| (*word).to_owned()));
         assert!(counted(&["ok", "ok", "ok"]).is_like(&counted(&["ok"])));
         assert!(counted(&["ok", "io-err", "ok", "io-err"]).is_like(&counted(&["ok", "io-err"])));

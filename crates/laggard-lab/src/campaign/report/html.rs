@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::markdown::scope;
 use super::{Report, Table, tables};
 
-/// The report as a page that needs nothing else; and what is different from another one, if somebody asks.
+/// The report as a self-contained page, optionally with the differences from another one.
 pub fn page(report: &Report, difference: Option<&Table>) -> String {
     let headline = report.headline();
     let mood = if report.rows.iter().any(|row| row.silent > 0) { "bad" } else { "good" };
@@ -34,12 +34,12 @@ fn section(table: &Table) -> Markup {
         section {
             h2 { (table.title) }
             p.quiet { (table.note) }
-            // Words are broken between letters elsewhere, for long names; here they are short.
+            // Other pages break long names between letters; words here are short.
             table style="overflow-wrap: normal" {
                 thead { tr { @for heading in &table.headings { th { (heading) } } } }
                 tbody {
                     @for row in &table.rows {
-                        tr { @for cell in row { td class=[cell.is_bad.then_some("bad")] { (cell.text) } } }
+                        tr { @for field in row { td class=[field.is_bad.then_some("bad")] { (field.text) } } }
                     }
                 }
             }

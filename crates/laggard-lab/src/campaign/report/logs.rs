@@ -1,4 +1,4 @@
-//! What the logs of a run are worth.
+//! Scores the logs of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,46 +9,45 @@ use serde::Serialize;
 use super::Run;
 use crate::campaign::run;
 use crate::machine::LabError;
-use crate::runner::case::{CONTROL, Cell};
-use crate::runner::result::CellResult;
-use crate::runner::stat::Phase;
+use crate::runner::case::{CONTROL, Case};
+use crate::runner::result::CaseResult;
+use crate::runner::phase::Phase;
 use laggard_logs::{Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, Seen, Side, Sign};
 
-/// What the logs of a run are worth.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LogFindings {
-    /// What the logs of each cell tell.
+    /// Of each case.
     pub scores: Vec<Score>,
-    /// The same of what was logged while the file system's own check ran.
+    /// The same for what was logged during fsck.
     pub fsck_scores: Vec<Score>,
-    /// How well faults on the same nodes can be told apart.
+    /// Between faults on the same nodes.
     pub distances: Vec<Distance>,
-    /// Every class that is more than ordinary, by cell and node.
+    /// Every message class above the baseline, by case and node.
     pub signs: Vec<Sign>,
 }
 
-/// What is logged while a fault is taken away tells nothing of how it is noticed.
+/// What is logged during the revert is not a sign of the fault.
 const PHASES: [Phase; 4] = [Phase::Init, Phase::Observe, Phase::Fsck, Phase::Check];
 
 impl LogFindings {
-    /// Reads and judges all logs of a run.
+    /// Reads and scores all logs of a run.
     pub fn of(run: &Run) -> Result<LogFindings, LabError> {
         let wrong = |error: LogsError| LabError::Input(error.to_string());
-        let Some(rules) = &run.config.adapter.rules else { return Ok(LogFindings::default()) };
+        let Some(rules) = &run.config.steps.adapter.rules else { return Ok(LogFindings::default()) };
         let names = Names::of(run);
         let booted = run.fingerprint["booted_us"].as_i64().map(Timestamp::from_micros);
         let clock = Clock { year: year(run), booted };
         let rules = Rules::named(rules).map_err(wrong)?;
         let classifier = Classifier::naming(rules, clock, &names.known).map_err(wrong)?;
         let mut seen = vec![];
-        for cell in run.cells.iter().filter(|cell| cell.infra.is_none()) {
-            read_cell(run, cell, &classifier, &mut seen);
+        for case in run.cases.iter().filter(|case| case.infra.is_none()) {
+            read_case(run, case, &classifier, &mut seen);
         }
         let mut signs = laggard_logs::signs(&seen, &[]);
         for sign in &mut signs {
             sign.count.names = sign.count.names.iter().map(|name| names.node(name)).collect();
         }
-        let truths: BTreeMap<laggard_logs::Cell, laggard_logs::Truth> = run.cells.iter().map(truth).collect();
+        let truths: BTreeMap<laggard_logs::Cell, laggard_logs::Truth> = run.cases.iter().map(truth).collect();
         let scores = laggard_logs::scores(&truths, &signs);
         let distances = laggard_logs::distances(&signs);
         let is_of_fsck =
@@ -59,20 +58,18 @@ impl LogFindings {
         Ok(LogFindings { scores, fsck_scores, distances, signs })
     }
 
-    /// What was logged while a cell's file system checked itself.
-    pub fn of_fsck(&self, cell: &Cell) -> Option<&Score> {
-        let cell = place_cell(cell);
-        self.fsck_scores.iter().find(|score| score.cell == cell)
+    pub fn of_fsck(&self, case: &Case) -> Option<&Score> {
+        let case = log_case(case);
+        self.fsck_scores.iter().find(|score| score.cell == case)
     }
 
-    /// What the logs of a cell tell.
-    pub fn of_cell(&self, cell: &Cell) -> Option<&Score> {
-        let cell = place_cell(cell);
-        self.scores.iter().find(|score| score.cell == cell)
+    pub fn of_case(&self, case: &Case) -> Option<&Score> {
+        let case = log_case(case);
+        self.scores.iter().find(|score| score.cell == case)
     }
 }
 
-/// Nodes are named in logs by their names or their addresses.
+/// Logs name nodes by name or by address.
 struct Names {
     known: Vec<String>,
     by_address: BTreeMap<String, String>,
@@ -80,9 +77,9 @@ struct Names {
 
 impl Names {
     fn of(run: &Run) -> Names {
-        let lab = run.config.lab.iter().flat_map(|lab| lab.hosts());
+        let lab = run.config.steps.system.new_lab().into_iter().flat_map(|lab| lab.hosts());
         let lab = lab.map(|host| (host.address.to_string(), host.name));
-        let real = run.config.nodes.iter();
+        let real = run.config.steps.system.nodes().iter();
         let real = real.flat_map(|node| node.addresses.iter().map(|at| (at.to_string(), node.name.clone())));
         let by_address: BTreeMap<String, String> = lab.chain(real).collect();
         let names: BTreeSet<String> =
@@ -96,43 +93,43 @@ impl Names {
 }
 
 fn year(run: &Run) -> i16 {
-    let at = run.cells.iter().find_map(|cell| cell.injected_ns).unwrap_or_default();
+    let at = run.cases.iter().find_map(|case| case.injected_ns).unwrap_or_default();
     laggard_logs::year(Timestamp::from_micros(i64::try_from(at / 1000).unwrap_or_default()))
 }
 
-fn place_cell(cell: &Cell) -> laggard_logs::Cell {
+fn log_case(case: &Case) -> laggard_logs::Cell {
     laggard_logs::Cell {
         system: String::new(),
-        fault: cell.fault.clone().unwrap_or_else(|| CONTROL.into()),
-        targets: cell.nodes.clone(),
-        run: cell.repeat.to_string(),
+        fault: case.fault.clone().unwrap_or_else(|| CONTROL.into()),
+        targets: case.nodes.clone(),
+        run: case.repeat.to_string(),
     }
 }
 
-fn truth(result: &CellResult) -> (laggard_logs::Cell, laggard_logs::Truth) {
-    let truth = laggard_logs::Truth { faulted: result.cell.hurt.clone(), injected: injected(result) };
-    (place_cell(&result.cell), truth)
+fn truth(result: &CaseResult) -> (laggard_logs::Cell, laggard_logs::Truth) {
+    let truth = laggard_logs::Truth { faulted: result.case.faulted.clone(), injected: injected(result) };
+    (log_case(&result.case), truth)
 }
 
-fn injected(result: &CellResult) -> Option<Timestamp> {
+fn injected(result: &CaseResult) -> Option<Timestamp> {
     let micros = result.injected_ns.and_then(|ns| i64::try_from(ns / 1000).ok());
     micros.map(Timestamp::from_micros)
 }
 
-fn read_cell(run: &Run, result: &CellResult, classifier: &Classifier, seen: &mut Vec<Seen>) {
-    let cell = &result.cell;
+fn read_case(run: &Run, result: &CaseResult, classifier: &Classifier, seen: &mut Vec<Seen>) {
+    let case = &result.case;
     for phase in PHASES {
-        let folder = run::cell_folder(&run.folder, cell).join("logs").join(phase.as_str());
+        let folder = run::case_folder(&run.folder, case).join("logs").join(phase.as_str());
         for node in names(&folder) {
             for file in names(&folder.join(&node)) {
                 let place = Place {
-                    cell: place_cell(cell),
+                    cell: log_case(case),
                     phase: phase.as_str().to_owned(),
                     side: Side::of_phase(phase.as_str()),
                     node: node.clone(),
                     source: file.trim_end_matches(".log").to_owned(),
                 };
-                // One that is gone has nothing to tell.
+                // A file that is gone counts as empty.
                 let Ok(bytes) = std::fs::read(folder.join(&node).join(&file)) else { continue };
                 let mut scan = classifier.scan(place, Parser::of(&bytes)).since(injected(result));
                 scan.feed(&bytes);

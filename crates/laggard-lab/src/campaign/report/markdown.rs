@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Report, Table, tables};
 
-/// The report as Markdown; and what is different from another one, if somebody asks.
+/// The report as Markdown, optionally with the differences from another one.
 pub fn markdown(report: &Report, difference: Option<&Table>) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "# {}\n", report.headline());
@@ -18,11 +18,10 @@ pub fn markdown(report: &Report, difference: Option<&Table>) -> String {
     text
 }
 
-/// What was looked at, in a line.
 pub fn scope(report: &Report) -> String {
     format!(
-        "{} of {} cells, seed {}, {} ({}), {}.",
-        report.played,
+        "{} of {} cases, seed {}, {} ({}), {}.",
+        report.finished,
         report.planned,
         report.seed,
         report.adapter,
@@ -36,14 +35,14 @@ fn write(text: &mut String, table: &Table) {
     let _ = writeln!(text, "| {} |", table.headings.join(" | "));
     let _ = writeln!(text, "|{}", " --- |".repeat(table.headings.len()));
     for row in &table.rows {
-        let cells: Vec<String> = row
+        let fields: Vec<String> = row
             .iter()
-            .map(|cell| {
-                let plain = cell.text.replace('|', "\\|");
-                if cell.is_bad { format!("**{plain}**") } else { plain }
+            .map(|field| {
+                let plain = field.text.replace('|', "\\|");
+                if field.is_bad { format!("**{plain}**") } else { plain }
             })
             .collect();
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
+        let _ = writeln!(text, "| {} |", fields.join(" | "));
     }
     text.push('\n');
 }

@@ -1,4 +1,4 @@
-//! The rows of the matrix: all repeats of a cell together.
+//! The rows of the matrix: one for all repeats of a case.
 
 use std::collections::BTreeMap;
 
@@ -6,64 +6,55 @@ use serde::Serialize;
 
 use super::logs::LogFindings;
 use crate::campaign::config::Config;
-use crate::runner::case::{CONTROL, Cell};
-use crate::runner::result::{CellResult, Verdict, Word};
+use crate::runner::case::{CONTROL, Case};
+use crate::runner::result::{CaseResult, Verdict, StepResult};
 
-/// How often each word was said, the most frequent first.
+/// How often each word occurs, the most frequent first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counted(pub Vec<(String, usize)>);
 
-/// All repeats of a cell.
+/// All repeats of a case.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The fault; `control` is none.
+    /// `control` without a fault.
     pub fault: String,
-    /// The set of nodes.
     pub nodes: String,
-    /// Who is in it.
-    pub hurt: Vec<String>,
-    /// How many repeats are over.
+    pub faulted: Vec<String>,
+    /// Finished repeats.
     pub repeats: usize,
-    /// How many of them can be judged.
-    pub judged: usize,
-    /// The file system's own check.
+    /// Finished repeats with a usable result.
+    pub valid: usize,
     pub fsck: Counted,
-    /// Ours.
     pub checks: BTreeMap<String, Counted>,
-    /// From the fault to the first sign in a log, in the median.
+    /// Median time from the injection to the first sign in a log.
     pub detect_s: Option<f64>,
-    /// From the fault until the file system's status told, in the median.
+    /// Median time from the injection until the file system's status reported it.
     pub react_s: Option<f64>,
-    /// From the beginning of the healing until all was well, in the median.
+    /// Median time from the revert until the file system was healthy.
     pub recover_s: Option<f64>,
-    /// Files that were not well with the fault there: the most of any repeat, and of how many.
+    /// Damaged or unreadable files with the fault in the worst repeat, and all files.
     pub files_lost: (u64, u64),
-    /// Whether in some repeat no file could even be looked at: nothing was mounted, or the check did not end.
+    /// In some repeat no file could be read: the mount failed, or the check did not end.
     pub is_unreachable: bool,
-    /// Bytes of them.
     pub bytes_lost: u64,
-    /// Files that were not well after all was healed.
+    /// Damaged or unreadable files after the revert.
     pub files_lost_after: u64,
-    /// Classes of messages that are signs of it.
+    /// Message classes that are signs of the fault.
     pub classes: Vec<String>,
-    /// What the logs are worth.
     pub logs: Counted,
-    /// How it is to be judged.
     pub verdict: Counted,
-    /// The worst of them.
     pub worst: Option<Verdict>,
-    /// Repeats in which a check failed and the file system's own said that all is fine.
+    /// Repeats in which a check failed and fsck reported nothing.
     pub silent: usize,
-    /// Repeats that came to the most frequent combination of words.
+    /// Repeats with the most frequent combination of outcomes.
     pub alike: usize,
-    /// Repeats in which a diagnosis was made, and in which it named the culprit first.
+    /// Repeats with a diagnosis, and with the faulty node as its first suspect.
     pub diagnosed: (usize, usize),
-    /// From the fault until the right suspect stood out, in the median.
+    /// Median time from the injection until the right suspect was anomalous.
     pub diagnosed_s: Option<f64>,
 }
 
 impl Counted {
-    /// Counts words.
     pub fn of(words: impl Iterator<Item = String>) -> Counted {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         words.for_each(|word| *counts.entry(word).or_default() += 1);
@@ -72,7 +63,7 @@ impl Counted {
         Counted(counted)
     }
 
-    /// Whether the same words have the same shares.
+    /// The same words have the same shares.
     pub fn is_like(&self, other: &Counted) -> bool {
         let all = |counted: &Counted| counted.0.iter().map(|(_, count)| count).sum::<usize>();
         let (own, its) = (all(self), all(other));
@@ -91,64 +82,64 @@ impl Counted {
 }
 
 /// The rows: the control first, then as the file has them.
-pub fn of(config: &Config, cells: &[CellResult], logs: &LogFindings) -> Vec<Row> {
+pub fn of(config: &Config, cases: &[CaseResult], logs: &LogFindings) -> Vec<Row> {
     let control = config.has_control.then(|| (CONTROL.to_owned(), "none".to_owned(), vec![]));
     let pairs = config.chosen.iter().flat_map(|fault| {
-        config.node_sets.iter().map(move |(name, hurt)| (fault.clone(), name.clone(), hurt.clone()))
+        config.node_sets.iter().map(move |(name, faulted)| (fault.clone(), name.clone(), faulted.clone()))
     });
     control
         .into_iter()
         .chain(pairs)
-        .map(|(fault, nodes, hurt)| row(fault, nodes, hurt, cells, logs))
+        .map(|(fault, nodes, faulted)| row(fault, nodes, faulted, cases, logs))
         .collect()
 }
 
-fn row(fault: String, nodes: String, hurt: Vec<String>, cells: &[CellResult], logs: &LogFindings) -> Row {
-    let is_its = |cell: &&CellResult| cell.cell.row() == format!("{fault}/{nodes}");
-    let all: Vec<&CellResult> = cells.iter().filter(is_its).collect();
-    let judged: Vec<&CellResult> = all.iter().copied().filter(|cell| cell.infra.is_none()).collect();
-    let scores: Vec<_> = judged.iter().filter_map(|cell| logs.of_cell(&cell.cell)).collect();
-    let words = |word: fn(&CellResult) -> Option<&Word>| {
-        Counted::of(judged.iter().filter_map(|cell| word(cell)).map(told))
+fn row(fault: String, nodes: String, faulted: Vec<String>, cases: &[CaseResult], logs: &LogFindings) -> Row {
+    let is_its = |case: &&CaseResult| case.case.row() == format!("{fault}/{nodes}");
+    let all: Vec<&CaseResult> = cases.iter().filter(is_its).collect();
+    let valid: Vec<&CaseResult> = all.iter().copied().filter(|case| case.infra.is_none()).collect();
+    let scores: Vec<_> = valid.iter().filter_map(|case| logs.of_case(&case.case)).collect();
+    let words = |word: fn(&CaseResult) -> Option<&StepResult>| {
+        Counted::of(valid.iter().filter_map(|case| word(case)).map(with_note))
     };
-    let mut names: Vec<&String> = judged.iter().flat_map(|cell| cell.checks.keys()).collect();
+    let mut names: Vec<&String> = valid.iter().flat_map(|case| case.checks.keys()).collect();
     names.sort();
     names.dedup();
     let check = |name: &String| {
-        let of = judged.iter().filter_map(|cell| cell.checks.get(name)).map(told);
+        let of = valid.iter().filter_map(|case| case.checks.get(name)).map(with_note);
         (name.clone(), Counted::of(of))
     };
-    let read = |cell: &CellResult| cell.checks.get("read").cloned();
-    let reads: Vec<Word> = judged.iter().filter_map(|cell| read(cell)).collect();
+    let read = |case: &CaseResult| case.checks.get("read").cloned();
+    let reads: Vec<StepResult> = valid.iter().filter_map(|case| read(case)).collect();
     let worst_read = reads.iter().max_by_key(|word| word.files_lost);
     let mut classes: Vec<String> =
         scores.iter().flat_map(|score| &score.classes).map(|class| class.name().to_owned()).collect();
     classes.sort();
     classes.dedup();
-    let diagnoses: Vec<_> = judged.iter().filter_map(|cell| cell.diagnosis.as_ref()).collect();
+    let diagnoses: Vec<_> = valid.iter().filter_map(|case| case.diagnosis.as_ref()).collect();
     Row {
         repeats: all.len(),
-        judged: judged.len(),
-        fsck: words(|cell| cell.fsck.as_ref()),
+        valid: valid.len(),
+        fsck: words(|case| case.fsck.as_ref()),
         checks: names.into_iter().map(check).collect(),
         detect_s: median(scores.iter().filter_map(|score| score.delay_seconds)),
-        react_s: median(judged.iter().filter_map(|cell| cell.status_s)),
-        recover_s: median(judged.iter().filter_map(|cell| cell.recover_s)),
+        react_s: median(valid.iter().filter_map(|case| case.status_s)),
+        recover_s: median(valid.iter().filter_map(|case| case.recover_s)),
         files_lost: worst_read.map_or((0, 0), |word| (word.files_lost, word.files)),
-        is_unreachable: reads.iter().any(|word| !word.outcome.is_well() && word.files == 0),
+        is_unreachable: reads.iter().any(|word| !word.outcome.is_ok() && word.files == 0),
         bytes_lost: worst_read.map_or(0, |word| word.bytes_lost),
-        files_lost_after: judged
+        files_lost_after: valid
             .iter()
-            .filter_map(|cell| cell.healed.as_ref())
+            .filter_map(|case| case.reverted.as_ref())
             .map(|word| word.files_lost)
             .max()
             .unwrap_or(0),
         classes,
         logs: Counted::of(scores.iter().map(|score| format!("{:?}", score.verdict).to_lowercase())),
-        verdict: Counted::of(all.iter().map(|cell| cell.verdict().as_str().to_owned())),
-        worst: all.iter().map(|cell| cell.verdict()).max(),
-        silent: judged.iter().filter(|cell| cell.is_silent()).count(),
-        alike: Counted::of(judged.iter().map(|cell| combination(cell)))
+        verdict: Counted::of(all.iter().map(|case| case.verdict().as_str().to_owned())),
+        worst: all.iter().map(|case| case.verdict()).max(),
+        silent: valid.iter().filter(|case| case.is_silent()).count(),
+        alike: Counted::of(valid.iter().map(|case| combination(case)))
             .0
             .first()
             .map_or(0, |(_, count)| *count),
@@ -156,25 +147,23 @@ fn row(fault: String, nodes: String, hurt: Vec<String>, cells: &[CellResult], lo
         diagnosed_s: median(diagnoses.iter().filter_map(|diagnosis| diagnosis.seconds)),
         fault,
         nodes,
-        hurt,
+        faulted,
     }
 }
 
 /// `normal`, `normal (degraded)`.
-fn told(word: &Word) -> String {
+fn with_note(word: &StepResult) -> String {
     match &word.note {
         Some(note) => format!("{} ({note})", word.outcome),
         None => word.outcome.to_string(),
     }
 }
 
-/// All words of a cell, for a comparison.
-fn combination(cell: &CellResult) -> String {
-    let words = cell.fsck.iter().chain(cell.checks.values());
+fn combination(case: &CaseResult) -> String {
+    let words = case.fsck.iter().chain(case.checks.values());
     words.map(|word| word.outcome.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// The middle one.
 pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
@@ -182,37 +171,35 @@ pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 impl Row {
-    /// What it is called.
     pub fn name(&self) -> String {
         format!("{}/{}", self.fault, self.nodes)
     }
 
-    /// Whether it is the one without a fault.
     pub fn is_control(&self) -> bool {
         self.fault == CONTROL
     }
 
-    /// Whether a cell is one of its repeats.
-    pub fn holds(&self, cell: &Cell) -> bool {
-        cell.row() == self.name()
+    /// A case is one of its repeats.
+    pub fn holds(&self, case: &Case) -> bool {
+        case.row() == self.name()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{config, result};
+    use crate::campaign::testing::{config, result};
     use super::*;
     use crate::work::outcome::Outcome;
 
     #[test]
-    fn words_are_counted_and_silence_is_not_success() {
-        let cells = [
+    fn outcomes_are_counted_and_silent_damage_is_the_worst() {
+        let cases = [
             result("control/none", Outcome::Normal, Outcome::Ok),
             result("cut/ONE", Outcome::Normal, Outcome::Corrupt),
             result("cut/ONE", Outcome::Normal, Outcome::Corrupt),
             result("cut/ONE", Outcome::Hang, Outcome::Ok),
         ];
-        let rows = of(&config(), &cells, &LogFindings::default());
+        let rows = of(&config(), &cases, &LogFindings::default());
         let names: Vec<String> = rows.iter().map(Row::name).collect();
         assert_eq!(names, ["control/none", "cut/ALL", "cut/ONE"]);
         let one = &rows[2];
@@ -223,11 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_of_which_nothing_can_be_said_is_not_counted_as_well() {
-        let mut cell = result("cut/ONE", Outcome::Normal, Outcome::Ok);
-        cell.infra = Some("no lab".into());
-        let rows = of(&config(), &[cell], &LogFindings::default());
-        assert_eq!((rows[2].repeats, rows[2].judged, rows[2].fsck.text().as_str()), (1, 0, ""));
+    fn a_case_without_a_usable_result_does_not_count_as_healthy() {
+        let mut case = result("cut/ONE", Outcome::Normal, Outcome::Ok);
+        case.infra = Some("no lab".into());
+        let rows = of(&config(), &[case], &LogFindings::default());
+        assert_eq!((rows[2].repeats, rows[2].valid, rows[2].fsck.text().as_str()), (1, 0, ""));
         assert_eq!(rows[2].verdict.text(), "infra-fail 1/1");
     }
 }

@@ -1,4 +1,4 @@
-//! How far the file system's own check came, by the stages that its adapter knows (paper, Table of LFSCK's log).
+//! The stages that fsck reached, by the patterns of the adapter (PFault's table of LFSCK's log).
 
 use regex::Regex;
 use serde::Serialize;
@@ -7,30 +7,27 @@ use super::Run;
 use crate::campaign::run;
 use crate::filesystems::Stage;
 use crate::machine::LabError;
-use crate::runner::case::Cell;
+use crate::runner::case::Case;
 use crate::runner::fsck;
 
-/// The stages that were seen in a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CellStages {
-    /// The cell's name.
-    pub cell: String,
-    /// Before the fault.
+pub struct CaseStages {
+    pub case: String,
     pub before: Vec<String>,
-    /// With the fault there.
     pub with_fault: Vec<String>,
 }
 
-/// Reads what every check of a run has said. Empty where the adapter knows no stages.
-pub fn of(run: &Run) -> Result<Vec<CellStages>, LabError> {
-    let stages = run.config.adapter.fsck.as_ref().map_or(&[][..], |fsck| &fsck.stages);
-    // One that is replaced says what it likes.
-    if stages.is_empty() || run.config.fsck.run.is_some() {
+/// Reads the output of every fsck of a run. Empty if the adapter has no stages.
+pub fn of(run: &Run) -> Result<Vec<CaseStages>, LabError> {
+    let stages = run.config.steps.adapter.fsck.as_ref().map_or(&[][..], |fsck| &fsck.stages);
+    // The output of a replaced fsck is unknown.
+    let is_replaced = run.config.steps.fsck.as_ref().is_some_and(|fsck| fsck.run.is_some());
+    if stages.is_empty() || is_replaced {
         return Ok(vec![]);
     }
     let patterns: Vec<(&str, Regex)> = stages.iter().map(pattern).collect::<Result<_, _>>()?;
-    let judged = run.cells.iter().filter(|cell| cell.infra.is_none());
-    Ok(judged.map(|cell| of_cell(run, &cell.cell, &patterns)).collect())
+    let valid = run.cases.iter().filter(|case| case.infra.is_none());
+    Ok(valid.map(|case| of_case(run, &case.case, &patterns)).collect())
 }
 
 fn pattern(stage: &Stage) -> Result<(&str, Regex), LabError> {
@@ -38,15 +35,15 @@ fn pattern(stage: &Stage) -> Result<(&str, Regex), LabError> {
     Ok((&stage.name, Regex::new(&format!("(?m){}", stage.regex)).map_err(wrong)?))
 }
 
-fn of_cell(run: &Run, cell: &Cell, patterns: &[(&str, Regex)]) -> CellStages {
-    let steps = run::cell_folder(&run.folder, cell).join("steps");
+fn of_case(run: &Run, case: &Case, patterns: &[(&str, Regex)]) -> CaseStages {
+    let steps = run::case_folder(&run.folder, case).join("steps");
     let seen = |step: &str| {
-        let files = fsck::said_by_fsck(step).map(|name| steps.join(name));
-        let said: String = files.map(|path| std::fs::read(path).unwrap_or_default()).map(lossy).concat();
-        let met = patterns.iter().filter(|(_, pattern)| pattern.is_match(&said));
+        let files = fsck::output_files(step).map(|name| steps.join(name));
+        let output: String = files.map(|path| std::fs::read(path).unwrap_or_default()).map(lossy).concat();
+        let met = patterns.iter().filter(|(_, pattern)| pattern.is_match(&output));
         met.map(|(name, _)| (*name).to_owned()).collect()
     };
-    CellStages { cell: cell.name(), before: seen("init-fsck0"), with_fault: seen("fsck-fsck") }
+    CaseStages { case: case.name(), before: seen("init-fsck0"), with_fault: seen("fsck-fsck") }
 }
 
 fn lossy(bytes: Vec<u8>) -> String {
@@ -55,29 +52,30 @@ fn lossy(bytes: Vec<u8>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::testing::{SMALL, result};
+    use crate::campaign::testing::{SMALL, result};
     use super::super::{Report, markdown};
     use super::*;
-    use crate::campaign::schedule::{self, Schedule};
+    use crate::campaign::schedule::Schedule;
+    use crate::runner::files::write_json;
     use crate::campaign::testing::config;
     use crate::work::outcome::Outcome;
 
-    /// A run with one cell that is over, in which the check said this.
+    /// A run with one finished case, and the output of its fsck.
     fn run(folder: &std::path::Path, said: &str) -> Run {
         std::fs::write(folder.join("campaign.toml"), SMALL).unwrap();
         let schedule = Schedule::of(&config());
-        schedule::write(&folder.join("schedule.json"), &schedule).unwrap();
-        let cell = schedule.cells.iter().find(|cell| cell.name() == "cut/ONE/1").unwrap();
-        let steps = run::cell_folder(folder, cell).join("steps");
+        write_json(&folder.join("schedule.json"), &schedule).unwrap();
+        let case = schedule.cases.iter().find(|case| case.name() == "cut/ONE/1").unwrap();
+        let steps = run::case_folder(folder, case).join("steps");
         std::fs::create_dir_all(&steps).unwrap();
         std::fs::write(steps.join("fsck-fsck.out"), said).unwrap();
         let result = result("cut/ONE", Outcome::Normal, Outcome::Ok);
-        schedule::write(&steps.with_file_name("result.json"), &result).unwrap();
+        write_json(&steps.with_file_name("result.json"), &result).unwrap();
         Run::read(folder).unwrap()
     }
 
     #[test]
-    fn stages_are_known_by_what_a_check_says() {
+    fn stages_are_found_in_the_output_of_fsck() {
         let folder = tempfile::tempdir().unwrap();
         let said = "heal operation on volume lab has been successful\nentries left 3, bricks not reached 1\nhealed 2 entries";
         let run = run(folder.path(), said);
@@ -89,15 +87,15 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_not_whole_is_told_and_not_counted() {
+    fn an_incomplete_result_is_reported_and_not_counted() {
         let folder = tempfile::tempdir().unwrap();
-        let cell = run(folder.path(), "").cells[0].cell.clone();
-        let path = run::cell_folder(folder.path(), &cell).join("result.json");
+        let case = run(folder.path(), "").cases[0].case.clone();
+        let path = run::case_folder(folder.path(), &case).join("result.json");
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &text[..text.len() / 2]).unwrap();
         let run = Run::read(folder.path()).unwrap();
-        assert!(run.cells.is_empty() && run::read(path.parent().unwrap()).is_none());
+        assert!(run.cases.is_empty() && run::read(path.parent().unwrap()).is_none());
         let report = Report::of(&run).unwrap();
-        assert!(report.warnings[0].contains("result.json is not whole (EOF"), "{:?}", report.warnings);
+        assert!(report.warnings[0].contains("result.json is incomplete (EOF"), "{:?}", report.warnings);
     }
 }

@@ -1,4 +1,4 @@
-//! `laggard campaign`: what a file system, its own check and its logs make of faults.
+//! `laggard campaign`: tests how a file system, its fsck and its logs handle faults.
 
 mod replay;
 mod report;
@@ -9,29 +9,29 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use laggard_lab::campaign::Config;
 use laggard_lab::campaign::plan::Plan;
-use laggard_lab::campaign::recovery::{self, Turn};
+use laggard_lab::campaign::recovery::{self, RunLock};
 use laggard_lab::campaign::report::Run;
 use laggard_lab::machine::LabError;
 
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
 
-/// Find out what a file system and its own check make of faults.
+/// Test how a file system and its fsck handle faults.
 ///
-/// Each cell of a matrix (nodes by faults, and a control without a fault) begins with a system that is well: files are
-/// written, a fault is brought on some nodes, the file system checks itself, all files are checked by us, the fault is
-/// taken away. The report says what was survived, what was told, and what went wrong in silence.
+/// A campaign is a matrix of cases: node sets by faults, and a control without a fault. Each case begins with a healthy
+/// file system: files are written, a fault is injected on some nodes, fsck runs, all files are checked, and the fault is
+/// reverted. The report shows what survived, what fsck reported, and which damage it did not report.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  laggard campaign plan c.toml                    what would be done, and to whom (docs/campaign.md)
-  laggard campaign run c.toml --cell control      play one cell
-  laggard campaign run c.toml --resume            play what is left; cleans up first
-  laggard campaign recover runs/c-42              clean up after one that was killed
+  laggard campaign plan c.toml                    show what would be done (docs/campaign.md)
+  laggard campaign run c.toml --case control      run one case
+  laggard campaign run c.toml --resume            run what is left; cleans up first
+  laggard campaign recover runs/c-42              clean up after a run that was killed
   laggard campaign report runs/c-42 --html > c.html
   laggard campaign report runs/c-42 --diff runs/c-41
-  laggard campaign replay runs/c-42/cell/a-DevFail/ONE/1
-  laggard campaign shrink runs/c-42/cell/a-DevFail/ALL/1")]
+  laggard campaign replay runs/c-42/case/a-DevFail/ONE/1
+  laggard campaign shrink runs/c-42/case/a-DevFail/ALL/1")]
 pub struct Campaign {
     #[command(subcommand)]
     command: Command,
@@ -39,32 +39,32 @@ pub struct Campaign {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show the cells, the commands and what could be hurt; do nothing.
+    /// Show the cases, the commands and what could be affected, without doing anything.
     Plan {
         /// The campaign file.
         file: PathBuf,
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Play the cells; goes on where it stopped with --resume.
+    /// Run the cases; --resume continues where a run ended.
     Run(run::RunCommand),
-    /// Take away what a killed run has left: its fault, its lab, its programs. Nothing of anybody else.
+    /// Remove what a killed run has left: its fault, its lab and its processes, and nothing else.
     Recover {
         /// The folder of a run.
         run: PathBuf,
     },
-    /// Tell what a run has found: the matrix, whether the file system's own check is honest, what logs are worth.
+    /// Show the results of a run: the matrix, the honesty of fsck, the value of the logs.
     Report(report::ReportCommand),
-    /// Play a cell again, with the same choices, and compare.
+    /// Run a case again with the same choices, and compare.
     Replay {
-        /// The folder of a cell, or the schedule.json in it.
-        cell: PathBuf,
+        /// The folder of a case, or the schedule.json in it.
+        case: PathBuf,
     },
-    /// Find the fewest of a cell's nodes that bring the same verdict about.
+    /// Find the fewest faulted nodes of a case that give the same verdict.
     Shrink {
-        /// The folder of a cell, or the schedule.json in it.
-        cell: PathBuf,
+        /// The folder of a case, or the schedule.json in it.
+        case: PathBuf,
     },
 }
 
@@ -75,8 +75,8 @@ impl Campaign {
             Command::Run(run) => run.run(),
             Command::Recover { run } => recover(&run),
             Command::Report(report) => report.run(),
-            Command::Replay { cell } => replay::replay(&cell),
-            Command::Shrink { cell } => replay::shrink(&cell),
+            Command::Replay { case } => replay::replay(&case),
+            Command::Shrink { case } => replay::shrink(&case),
         }
     }
 }
@@ -96,17 +96,17 @@ fn plan(file: &std::path::Path, json: bool) -> Outcome {
 
 fn recover(run: &std::path::Path) -> Outcome {
     let config = Run::read(run).map_err(explained)?.config;
-    let turn = Turn::take(run).map_err(explained)?;
-    let recovered = recovery::recover(run, &config, &turn).map_err(explained)?;
-    recovered.iter().for_each(|cell| tell(cell.told(run)));
+    let lock = RunLock::take(run).map_err(explained)?;
+    let recovered = recovery::recover(run, &config, &lock).map_err(explained)?;
+    recovered.iter().for_each(|case| tell(case.describe(run)));
     if recovered.is_empty() {
-        tell("no cell was cut short: nothing to do");
+        tell("no case was cut short: nothing to do");
     }
-    let is_clean = recovered.iter().all(|cell| cell.left.is_empty());
+    let is_clean = recovered.iter().all(|case| case.left.is_empty());
     Ok(if is_clean { Done::Well } else { Done::WithErrors })
 }
 
-/// What the machine lacks has an exit status of its own.
+/// A missing requirement has its own exit status.
 fn explained(error: LabError) -> anyhow::Error {
     match error {
         LabError::Lacking(text) => Lacking(text).into(),

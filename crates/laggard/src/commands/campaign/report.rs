@@ -1,4 +1,4 @@
-//! `laggard campaign report`: what a run has found.
+//! `laggard campaign report`: the results of a run.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,13 +17,13 @@ pub struct ReportCommand {
     /// An earlier run to compare with.
     #[arg(long, value_name = "RUN")]
     diff: Option<PathBuf>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long, conflicts_with_all = ["md", "html"])]
     json: bool,
-    /// As Markdown.
+    /// Print Markdown.
     #[arg(long, conflicts_with = "html")]
     md: bool,
-    /// As one page of HTML.
+    /// Print a self-contained HTML page.
     #[arg(long)]
     html: bool,
 }
@@ -68,7 +68,7 @@ fn print(table: &Table) -> anyhow::Result<()> {
     let headings: Vec<&str> = table.headings.iter().map(String::as_str).collect();
     let mut shown = output::table(&headings, &[]);
     for row in &table.rows {
-        shown.add_row(row.iter().map(|cell| cell.text.as_str()));
+        shown.add_row(row.iter().map(|field| field.text.as_str()));
     }
     output::print(&shown)?;
     writeln!(output::stdout())?;

@@ -23,21 +23,21 @@ use laggard_lab::undo;
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
 
-/// Build a small storage cluster on this machine, and take it down again.
+/// Build a small storage cluster on this machine.
 ///
-/// Hosts are network and mount namespaces at a private switch; disks are files that answer as slowly as disks do,
-/// below loop devices, so that what happens to them is in the kernel's own counters. Needs root.
+/// Hosts are network and mount namespaces on a private switch. Disks are files with the service times of real disks
+/// below loop devices, so that faults show in the kernel's own counters. Needs root.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  laggard lab doctor                          what this machine lacks for it
+  laggard lab doctor                          check the requirements
   laggard lab up lab.toml                     build what a lab file describes (docs/lab.md)
   laggard lab status
   laggard lab exec oss3 -- gluster volume status
-  laggard lab fault disk-busy oss3            apply a fault to a server; --revert reverts it
+  laggard lab fault disk-busy oss3            inject a fault; --revert reverts it
   laggard lab run --fault disk-busy --server oss3 -o data
-  laggard lab suite -o suite --runs 3         all of the paper's faults under all of its workloads
-  laggard lab down                            take it down; the machine is as before")]
+  laggard lab suite -o suite --runs 3         all of the paper's faults with all of its workloads
+  laggard lab down                            remove the lab")]
 pub struct Lab {
     #[command(subcommand)]
     command: Command,
@@ -45,14 +45,14 @@ pub struct Lab {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List what a lab needs, and how to get what is missing.
+    /// List the requirements, and how to meet missing ones.
     Doctor,
     /// Build a lab.
     Up {
-        /// The lab file; without one: 6 servers and 3 clients without a file system.
+        /// The lab file. Default: 6 servers and 3 clients without a file system.
         file: Option<PathBuf>,
     },
-    /// Take a lab down, also one that was cut short.
+    /// Remove a lab, also a half-built one.
     Down {
         /// Its name. Default: the only one there is.
         name: Option<String>,
@@ -61,11 +61,11 @@ enum Command {
     Status {
         /// Its name. Default: the only one there is.
         name: Option<String>,
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Run a command inside a host.
+    /// Run a command on a host.
     Exec {
         /// The host.
         host: String,
@@ -76,25 +76,25 @@ enum Command {
         #[arg(last = true, required = true, value_name = "COMMAND")]
         words: Vec<String>,
     },
-    /// Apply a fault to a server, or revert it.
+    /// Inject a fault on a server, or revert it.
     Fault {
         /// disk-hog, disk-busy, write-network-hog, read-network-hog, receive-pktloss, send-pktloss, slow-link, stalls,
         /// lost-disk, cpu-hog, memory-pressure, server-down, or another fault of `laggard inject list`.
         fault: String,
         /// The server.
         server: String,
-        /// Revert it.
+        /// Revert the fault.
         #[arg(long)]
         revert: bool,
         /// Which lab. Default: the only one there is.
         #[arg(long, value_name = "NAME")]
         lab: Option<String>,
     },
-    /// Play an experiment: a workload on all clients, a fault at one server, a recorder in every host.
+    /// Run an experiment: a workload on all clients, a fault on one server, a recorder on every host.
     Run(run::Run),
-    /// Play many experiments: all faults under all workloads, some times over; goes on where it stopped.
+    /// Run many experiments: all faults with all workloads, repeated. Continues where it ended.
     Suite(suite::Suite),
-    /// Measure how much longer workloads take while they are recorded.
+    /// Measure how much recording slows workloads down.
     Overhead(overhead::Overhead),
     #[command(hide = true)]
     Keep(Marked),
@@ -104,7 +104,7 @@ enum Command {
     Disk(Marked),
 }
 
-/// The lab's own processes: the mark by which they are found again.
+/// Options of the lab's own processes, which are found by the mark.
 #[derive(Args)]
 struct Marked {
     #[arg(long)]
@@ -145,7 +145,7 @@ fn doctor() -> Outcome {
     let mut tools: Vec<needs::Tool> = systems.chain(workloads).chain(needs::injecting()).collect();
     tools.dedup();
     let needs = needs::all(&tools);
-    let mut table = output::table(&["need", "there", "how to get it"], &[]);
+    let mut table = output::table(&["requirement", "met", "how to meet it"], &[]);
     for need in &needs {
         let (there, remedy) = if need.is_met { ("yes", "") } else { ("no", need.remedy.as_str()) };
         table.add_row([need.what.as_str(), there, remedy]);
@@ -167,14 +167,14 @@ fn up(file: Option<PathBuf>) -> Outcome {
     };
     let begin = Instant::now();
     let name = lab_file.name.clone();
-    let lab = lab::up(lab_file, &|step| tell(told(step))).map_err(explained);
+    let lab = lab::up(lab_file, &|step| tell(describe(step))).map_err(explained);
     let lab = lab.with_context(|| format!("the lab {name} did not come up"))?;
     let (hosts, seconds) = (lab.hosts().len() as u64, begin.elapsed().as_secs_f64());
     tell(format_args!("{name}: {} up in {seconds:.1} s", output::count(hosts, "host")));
     Ok(Done::Well)
 }
 
-fn told(step: Step) -> &'static str {
+fn describe(step: Step) -> &'static str {
     match step {
         Step::Hosts => "hosts",
         Step::Disks => "disks",
@@ -200,7 +200,7 @@ fn status(name: Option<String>, json: bool) -> Outcome {
         return Ok(Done::Well);
     }
     let mut table =
-        output::table(&["host", "address", "there", "device", "reads", "writes", "errors"], &[4, 5, 6]);
+        output::table(&["host", "address", "up", "device", "reads", "writes", "errors"], &[4, 5, 6]);
     for host in &status.hosts {
         let number = |of: fn(&laggard_lab::disks::control::DiskStatus) -> u64| {
             host.disk.as_ref().map_or_else(String::new, |disk| of(disk).to_string())
@@ -222,10 +222,10 @@ fn status(name: Option<String>, json: bool) -> Outcome {
     let is_whole =
         status.is_kept && status.stage == manifest::Stage::Up && status.hosts.iter().all(|h| h.is_there);
     if !is_whole {
-        bail!("the lab {0} is not whole: run `laggard lab down {0}`", status.name);
+        bail!("the lab {0} is incomplete: run `laggard lab down {0}`", status.name);
     }
     match status.complaint {
-        Some(complaint) => bail!("the file system is not well: {complaint}"),
+        Some(complaint) => bail!("the file system is not healthy: {complaint}"),
         None => Ok(Done::Well),
     }
 }
@@ -243,11 +243,11 @@ fn exec(host: &str, lab: Option<String>, words: &[String]) -> Outcome {
     let place = lab::Lab::open(&chosen(lab)?).and_then(|lab| lab.host_place(host)).map_err(explained)?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let status = place.command(&words).stdin(Stdio::inherit()).status().context("nsenter")?;
-    std::process::exit(as_a_shell_would(status))
+    std::process::exit(exit_status(status))
 }
 
-/// The exit status of another program is handed on.
-fn as_a_shell_would(status: ExitStatus) -> i32 {
+/// The exit status that a shell would report.
+fn exit_status(status: ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
@@ -257,15 +257,15 @@ pub fn chosen(name: Option<String>) -> anyhow::Result<String> {
     let mut names = manifest::names();
     match (name, names.len()) {
         (Some(name), _) if names.contains(&name) => Ok(name),
-        (Some(name), 0) => bail!("no lab is called {name:?}: none is up"),
-        (Some(name), _) => bail!("no lab is called {name:?}; there is {}", names.join(", ")),
+        (Some(name), 0) => bail!("there is no lab {name:?}: none is up"),
+        (Some(name), _) => bail!("there is no lab {name:?}; expected one of {}", names.join(", ")),
         (None, 1) => Ok(names.remove(0)),
         (None, 0) => bail!("no lab is up: `laggard lab up` builds one"),
         (None, _) => bail!("there are several labs: name one of {}", names.join(", ")),
     }
 }
 
-/// What the machine lacks has an exit status of its own.
+/// A missing requirement has its own exit status.
 pub fn explained(error: LabError) -> anyhow::Error {
     match error {
         LabError::Lacking(text) => Lacking(text).into(),

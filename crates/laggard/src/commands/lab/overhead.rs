@@ -1,4 +1,4 @@
-//! `laggard lab overhead`: what recording costs.
+//! `laggard lab overhead`: the cost of recording.
 
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ use crate::output;
 pub struct Overhead {
     #[command(flatten)]
     workloads: Workloads,
-    /// How often recorders sample.
+    /// Sampling interval of the recorders.
     #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = positive_span)]
     every: Span,
-    /// How many rounds, each with and without recorders.
+    /// Number of rounds, each with and without recorders.
     #[arg(long, value_name = "N", default_value_t = 8)]
     rounds: usize,
-    /// How long each half of a round lasts.
+    /// Length of each half of a round.
     #[arg(long, value_name = "SPAN", default_value = "20s", value_parser = positive_span)]
     half: Span,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
     /// Which lab. Default: the only one there is.
@@ -36,7 +36,6 @@ pub struct Overhead {
     lab: Option<String>,
 }
 
-/// A line of the table.
 #[derive(Serialize)]
 struct Line {
     workload: String,
@@ -49,7 +48,7 @@ struct Line {
 impl Overhead {
     pub fn run(self) -> Outcome {
         if self.rounds < 2 {
-            bail!("--rounds {}: an error can be told of two rounds and more", self.rounds);
+            bail!("--rounds {}: a standard error needs at least two rounds", self.rounds);
         }
         let lab = lab::Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
         let half = Duration::from_secs(self.half.seconds().ceil() as u64);
@@ -72,7 +71,7 @@ impl Overhead {
             output::json(&lines)?;
             return Ok(Done::Well);
         }
-        let mut table = output::table(&["workload", "without", "recorded", "takes longer by"], &[1, 2, 3]);
+        let mut table = output::table(&["workload", "without", "recorded", "overhead"], &[1, 2, 3]);
         for line in &lines {
             table.add_row([
                 line.workload.clone(),

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use laggard_lab::experiments::{self, Experiment};
+use laggard_lab::experiments::{Experiment, ExperimentFile};
 use laggard_lab::faults::Fault;
 use laggard_lab::lab;
+use laggard_lab::runner::Callbacks;
 
 use super::timing::Timing;
 use super::{chosen, explained};
@@ -17,10 +18,10 @@ pub struct Run {
     /// ddw, ddr, iozonew, iozoner or postmark.
     #[arg(long, value_name = "NAME", default_value = "ddw")]
     workload: String,
-    /// none, or as for `lab fault`.
+    /// none, or a fault of `lab fault`.
     #[arg(long, value_name = "NAME", default_value = "none")]
     fault: String,
-    /// The server that it happens to. Default: drawn by --seed.
+    /// The server with the fault. Default: drawn by --seed.
     #[arg(long, value_name = "HOST")]
     server: Option<String>,
     /// Draws the server.
@@ -41,10 +42,11 @@ impl Run {
         let lab = lab::Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
         let experiment = self.experiment(&lab)?;
         let out = std::path::absolute(&self.out).with_context(|| self.out.display().to_string())?;
-        let played = experiments::play(&lab, &experiment, &out, &|line| tell(line)).map_err(explained)?;
-        let [before, with, after] = played.passes_per_minute;
+        let callbacks = Callbacks { is_over: &|| false, progress: &|line| tell(line) };
+        experiment.run(&lab, &out, callbacks).map_err(explained)?;
+        let [before, with, after] = ExperimentFile::read(&out).map_err(explained)?.passes_per_minute;
         tell(format_args!(
-            "{}: passes of the workload in a minute: {before} before, {with} with the fault, {after} after",
+            "{}: passes of the workload per minute: {before} before, {with} with the fault, {after} after",
             self.out.display()
         ));
         Ok(Done::Well)
@@ -52,14 +54,16 @@ impl Run {
 
     fn experiment(&self, lab: &lab::Lab) -> anyhow::Result<Experiment> {
         let named = || Fault::named(&self.fault).map_err(explained);
-        let drawn = |fault| Experiment::drawn(&lab.manifest.lab, &self.workload, fault, self.seed);
+        let draw = |fault: &Fault| {
+            Experiment::draw_server(&lab.manifest.lab, &self.workload, fault, self.seed)
+        };
         let fault = match (self.fault.as_str(), &self.server) {
             ("none", None) => None,
             ("none", Some(_)) => bail!("--server needs a --fault"),
             (_, Some(server)) => Some((named()?, server.clone())),
             (_, None) => {
                 let fault = named()?;
-                drawn(&fault).map(|server| (fault, server))
+                draw(&fault).map(|server| (fault, server))
             }
         };
         let (every, parts) = (self.timing.every, self.timing.parts());

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use laggard_lab::experiments::suite::{self, News};
+use laggard_lab::experiments::suite;
 use laggard_lab::faults::Fault;
 use laggard_lab::lab;
+use laggard_lab::runner::Event;
 
 use super::timing::Timing;
 use super::workloads::Workloads;
@@ -16,12 +17,12 @@ use crate::{output, progress};
 
 #[derive(Args)]
 pub struct Suite {
-    /// Where the datasets go, a folder each. Those that are there already are not played again.
+    /// Where the datasets go, a folder each. Finished ones are not run again.
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
     #[command(flatten)]
     workloads: Workloads,
-    /// What happens to a server: none, or as for `lab fault`.
+    /// none, or faults of `lab fault`.
     #[arg(
         long,
         value_name = "NAMES",
@@ -29,10 +30,10 @@ pub struct Suite {
         default_value = "none,disk-hog,disk-busy,write-network-hog,read-network-hog,receive-pktloss,send-pktloss"
     )]
     faults: Vec<String>,
-    /// How often each fault under each workload.
+    /// Repeats of each fault with each workload.
     #[arg(long, value_name = "N", default_value_t = 1)]
     runs: u64,
-    /// Draws the order and the faulty servers.
+    /// Draws the order and the servers of the faults.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
@@ -48,28 +49,28 @@ impl Suite {
         let suite = self.suite()?;
         let out = std::path::absolute(&self.out).with_context(|| self.out.display().to_string())?;
         let bar = progress::over_experiments();
-        let hear = |news: News| match news {
-            News::Begin(planned, number, all, left) => {
-                bar.set_length(all as u64);
+        let notify = |event: Event| match event {
+            Event::Begin { name, number, total, remaining } => {
+                bar.set_length(total as u64);
                 bar.set_position(number as u64 - 1);
-                let left = output::minutes(left.unwrap_or_default());
+                let left = output::minutes(remaining.unwrap_or_default());
                 bar.set_prefix(left.clone());
-                bar.set_message(planned.name.clone());
+                bar.set_message(name.to_owned());
                 if bar.is_hidden() {
-                    tell(format_args!("{number} of {all}: {}, {left} left", planned.name));
+                    tell(format_args!("{number} of {total}: {name}, {left} left"));
                 }
             }
-            News::Line(line) => bar.set_message(line.to_owned()),
-            News::Warning(line) => bar.suspend(|| tell(line)),
-            News::End(_) => {}
+            Event::Progress(line) => bar.set_message(line.to_owned()),
+            Event::Warning(line) => bar.suspend(|| tell(line)),
+            Event::End(_) => {}
         };
-        let played = suite::play_all(&lab, &suite, &out, &hear).map_err(explained)?;
+        let summary = suite::run_all(&lab, &suite, &out, &notify).map_err(explained)?;
         bar.finish_and_clear();
-        let (now, before) = (output::count(played.now as u64, "experiment"), played.before);
-        tell(format_args!("{}: {now} played, {before} were there", self.out.display()));
-        if played.failed > 0 {
-            let failed = output::count(played.failed as u64, "experiment");
-            tell(format_args!("{failed} failed: run the command again to play what is missing"));
+        let (now, before) = (output::count(summary.now as u64, "experiment"), summary.before);
+        tell(format_args!("{}: {now} run, {before} finished before", self.out.display()));
+        if summary.failed > 0 {
+            let failed = output::count(summary.failed as u64, "experiment");
+            tell(format_args!("{failed} failed: run the command again for what is missing"));
             return Ok(Done::WithErrors);
         }
         tell(format_args!("next: laggard eval {}", self.out.display()));

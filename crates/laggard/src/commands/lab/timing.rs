@@ -10,19 +10,19 @@ use crate::arguments::positive_span;
 
 #[derive(Args)]
 pub struct Timing {
-    /// How often to sample.
+    /// Sampling interval.
     #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = positive_span)]
     pub every: Span,
-    /// How long the workload runs before recording begins.
+    /// The workload runs this long before the recording begins.
     #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = positive_span)]
     settle: Span,
-    /// How long nothing is wrong.
+    /// Recorded time before the fault.
     #[arg(long, value_name = "SPAN", default_value = "2m", value_parser = positive_span)]
     lead: Span,
-    /// How long the fault lasts.
+    /// Recorded time with the fault.
     #[arg(long, value_name = "SPAN", default_value = "5m", value_parser = positive_span)]
     fault_for: Span,
-    /// How long nothing is wrong again.
+    /// Recorded time after the fault.
     #[arg(long, value_name = "SPAN", default_value = "3m", value_parser = positive_span)]
     recovery: Span,
 }

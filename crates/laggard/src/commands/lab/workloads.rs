@@ -1,10 +1,10 @@
-//! Which workloads.
+//! The `--workloads` option.
 
 use clap::Args;
 
 #[derive(Args)]
 pub struct Workloads {
-    /// What the clients do.
+    /// Workloads of the clients.
     #[arg(
         long = "workloads",
         value_name = "NAMES",
