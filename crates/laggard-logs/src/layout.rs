@@ -1,7 +1,7 @@
 //! The place of a log, told from its path.
 //! In: a path as it was given, or found in an archive. Out: its [`Place`], or nothing for files that are no logs.
 
-use super::place::{Cell, Place, Side};
+use super::place::{Case, Place, Side};
 
 /// Of the seven recordings in `debug_buffer` of the PFault logs, the fifth is the first after the fault; elsewhere it
 /// is the second.
@@ -42,10 +42,10 @@ fn pfault(parts: &[&str]) -> Option<Place> {
     };
     // The older recordings are of another try than all the rest.
     let run = if source == "debug_buffer" { source } else { "" };
-    let cell = Cell { system: system.into(), fault: fault.into(), targets: targets.into(), run: run.into() };
+    let case = Case { system: system.into(), fault: fault.into(), targets: targets.into(), run: run.into() };
     let source = if source.is_empty() { "log" } else { source };
     let side = recording_side(source, phase);
-    Some(Place { cell, phase: phase.into(), side, node: node.into(), source: source.into() })
+    Some(Place { case, phase: phase.into(), side, node: node.into(), source: source.into() })
 }
 
 /// The states of LFSCK were all taken after the fault, and their numbers name its parts.
@@ -62,17 +62,17 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `.../cell/FAULT/TARGETS[/RUN]/logs/PHASE/NODE/SOURCE.log`, as campaigns write them.
+/// `.../case/FAULT/TARGETS[/RUN]/logs/PHASE/NODE/SOURCE.log`, as campaigns write them.
 fn campaign(parts: &[&str]) -> Option<Place> {
     let at = parts.len().checked_sub(4)?;
     let [logs, phase, node, file] = parts.get(at..)? else { return None };
     if *logs != "logs" || !Side::is_phase(phase) {
         return None;
     }
-    let cell = campaign_cell(parts.get(..at)?);
+    let case = campaign_case(parts.get(..at)?);
     let source = file.trim_end_matches(".gz").trim_end_matches(".log");
     Some(Place {
-        cell,
+        case,
         phase: (*phase).into(),
         side: Side::of_phase(phase),
         node: (*node).into(),
@@ -80,15 +80,15 @@ fn campaign(parts: &[&str]) -> Option<Place> {
     })
 }
 
-/// What comes behind `cell` or `cells`.
-fn campaign_cell(parts: &[&str]) -> Cell {
-    let at = parts.iter().rposition(|part| ["cell", "cells"].contains(part));
+/// What comes behind `case` or `cases`.
+fn campaign_case(parts: &[&str]) -> Case {
+    let at = parts.iter().rposition(|part| ["case", "cases"].contains(part));
     let system = at.and_then(|at| parts.get(at.checked_sub(1)?)).copied().unwrap_or("");
     let behind = at.and_then(|at| parts.get(at + 1..)).unwrap_or(&[]);
     let behind =
         if behind.is_empty() { parts.get(parts.len().saturating_sub(1)..).unwrap_or(&[]) } else { behind };
     let mut names = behind.iter().map(|name| (*name).to_owned());
-    Cell {
+    Case {
         system: system.into(),
         fault: names.next().unwrap_or_default(),
         targets: names.next().unwrap_or_default(),
@@ -101,7 +101,7 @@ fn plain(parts: &[&str]) -> Place {
     let node = parts.len().checked_sub(2).and_then(|at| parts.get(at)).copied().unwrap_or("");
     let source = parts.last().copied().unwrap_or("");
     Place {
-        cell: Cell::default(),
+        case: Case::default(),
         phase: String::new(),
         side: Side::After,
         node: node.into(),
@@ -114,10 +114,10 @@ mod tests {
     use super::*;
 
     fn told(path: &str) -> String {
-        let Place { cell, phase, side, node, source } = place(path, "").unwrap();
+        let Place { case, phase, side, node, source } = place(path, "").unwrap();
         format!(
             "{}|{}|{}|{} {phase} {side:?} {node} {source}",
-            cell.system, cell.fault, cell.targets, cell.run
+            case.system, case.fault, case.targets, case.run
         )
     }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn logs_of_campaigns_are_placed_and_their_other_files_are_none() {
         assert_eq!(
-            told("runs/7/cells/c-Network/META/2/logs/P5/m2/brick.log"),
+            told("runs/7/cases/c-Network/META/2/logs/P5/m2/brick.log"),
             "7|c-Network|META|2 P5 After m2 brick"
         );
         assert_eq!(told("logs/init/s1/glusterd.log"), "||| init Before s1 glusterd");
@@ -164,7 +164,7 @@ mod tests {
         let alone = place("/var/log/messages", "/var/log/messages").unwrap();
         assert_eq!((alone.node.as_str(), alone.source.as_str()), ("", "messages"));
         assert_eq!(told("srv/logs/gluster/bricks/b1.log"), "|||  After bricks b1.log");
-        assert!(place("runs/7/cells/a/ONE/logs/index.jsonl", "").is_none());
+        assert!(place("runs/7/cases/a/ONE/logs/index.jsonl", "").is_none());
     }
 
     #[test]
@@ -172,7 +172,8 @@ mod tests {
         for before in ["P0", "P3", "p1-setup", "init", "2-age", "1", "LOG_REC.1", "3_init", "baseline"] {
             assert_eq!(Side::of_phase(before), Side::Before, "{before}");
         }
-        for after in ["P4", "P4b", "P5", "inject", "observe", "5-fsck", "2", "LOG_REC.2", "check", "heal", ""]
+        for after in
+            ["P4", "P4b", "P5", "inject", "observe", "5-fsck", "2", "LOG_REC.2", "check", "revert", ""]
         {
             assert_eq!(Side::of_phase(after), Side::After, "{after}");
         }

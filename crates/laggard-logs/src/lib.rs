@@ -30,7 +30,7 @@ pub use classifier::Classifier;
 pub use layout::place;
 pub use line::{Line, Severity};
 pub use parsers::{Clock, Parser};
-pub use place::{Cell, Place, Side};
+pub use place::{Case, Place, Side};
 pub use rules::{Component, Equivalent, Name, Rules};
 pub use scan::{Scan, period, year};
 pub use scores::{Distance, Score, Truth, Verdict, distances, nodes_of, scores};

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// One try of one fault. All empty where logs are of no campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Cell {
+pub struct Case {
     /// The system that was tried.
     pub system: String,
     /// The fault; `control` is none.
@@ -15,7 +15,7 @@ pub struct Cell {
     pub run: String,
 }
 
-impl Cell {
+impl Case {
     /// Whether nothing was done in it: what is logged here is the ordinary noise.
     pub fn is_control(&self) -> bool {
         ["control", "none", "no-fault"].contains(&self.fault.to_ascii_lowercase().as_str())
@@ -36,7 +36,7 @@ pub enum Side {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
     /// The try.
-    pub cell: Cell,
+    pub case: Case,
     /// The phase of it.
     pub phase: String,
     /// On which side of the injection the phase is.
@@ -55,7 +55,8 @@ const PHASES_BEFORE: [&str; 9] =
 const FIRST_PHASE_AFTER: u32 = 4;
 
 /// And those that come after.
-const PHASES_AFTER: [&str; 8] = ["inject", "observe", "fsck", "check", "heal", "repair", "teardown", "after"];
+const PHASES_AFTER: [&str; 8] =
+    ["inject", "observe", "fsck", "check", "revert", "repair", "teardown", "after"];
 
 impl Side {
     /// Whether it is a phase of a campaign at all.

@@ -7,7 +7,7 @@ use laggard_core::model::time::{Span, Timestamp};
 use serde::Serialize;
 
 use super::class::Class;
-use super::place::Cell;
+use super::place::Case;
 use super::signs::Sign;
 
 /// What was done in a try.
@@ -24,7 +24,7 @@ pub struct Truth {
 pub struct Score {
     /// The try.
     #[serde(flatten)]
-    pub cell: Cell,
+    pub case: Case,
     /// The nodes that the fault was brought on, as far as they are known.
     pub faulted: Vec<String>,
     /// What the logs tell.
@@ -72,20 +72,20 @@ pub struct Distance {
 }
 
 /// Scores every try that there are logs of; one without any sign is silent.
-pub fn scores(cells: &BTreeMap<Cell, Truth>, signs: &[Sign]) -> Vec<Score> {
-    cells
+pub fn scores(cases: &BTreeMap<Case, Truth>, signs: &[Sign]) -> Vec<Score> {
+    cases
         .iter()
-        .filter(|(cell, _)| !cell.is_control())
-        .map(|(cell, truth)| score(cell, truth, signs))
+        .filter(|(case, _)| !case.is_control())
+        .map(|(case, truth)| score(case, truth, signs))
         .collect()
 }
 
-fn score(cell: &Cell, truth: &Truth, signs: &[Sign]) -> Score {
+fn score(case: &Case, truth: &Truth, signs: &[Sign]) -> Score {
     let nodes: BTreeSet<&String> =
-        signs.iter().filter(|sign| sign.cell.system == cell.system).map(|sign| &sign.node).collect();
-    let signs: Vec<&Sign> = signs.iter().filter(|sign| sign.is_above && sign.cell == *cell).collect();
+        signs.iter().filter(|sign| sign.case.system == case.system).map(|sign| &sign.node).collect();
+    let signs: Vec<&Sign> = signs.iter().filter(|sign| sign.is_above && sign.case == *case).collect();
     let mut score = Score {
-        cell: cell.clone(),
+        case: case.clone(),
         faulted: truth.faulted.clone(),
         verdict: Verdict::Silent,
         delay_seconds: None,
@@ -133,9 +133,9 @@ fn is_same(node: &str, name: &str) -> bool {
 pub fn distances(signs: &[Sign]) -> Vec<Distance> {
     type Signature<'s> = BTreeSet<(&'s str, &'s Class)>;
     let mut signatures: BTreeMap<(&str, &str), BTreeMap<&str, Signature<'_>>> = BTreeMap::new();
-    for sign in signs.iter().filter(|sign| sign.is_above && !sign.cell.fault.is_empty()) {
-        let faults = signatures.entry((&sign.cell.system, &sign.cell.targets)).or_default();
-        faults.entry(&sign.cell.fault).or_default().insert((&sign.node, &sign.class));
+    for sign in signs.iter().filter(|sign| sign.is_above && !sign.case.fault.is_empty()) {
+        let faults = signatures.entry((&sign.case.system, &sign.case.targets)).or_default();
+        faults.entry(&sign.case.fault).or_default().insert((&sign.node, &sign.class));
     }
     let mut distances = Vec::new();
     for ((system, targets), faults) in &signatures {

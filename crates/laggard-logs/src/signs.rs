@@ -9,7 +9,7 @@ use laggard_core::model::time::Span;
 use serde::Serialize;
 
 use super::class::Class;
-use super::place::{Cell, Side};
+use super::place::{Case, Side};
 use super::seen::{Count, Seen};
 use super::template::clusters;
 
@@ -24,7 +24,7 @@ const LEAST_SPAN: Span = Span::from_seconds(60);
 pub struct Sign {
     /// The try.
     #[serde(flatten)]
-    pub cell: Cell,
+    pub case: Case,
     /// The node that logged it.
     pub node: String,
     /// The class.
@@ -60,16 +60,16 @@ pub fn signs(logs: &[Seen], ordinary: &[Seen]) -> Vec<Sign> {
         .collect();
     let clusters = Clusters(clusters(templates.into_iter()));
     let (controls, tried): (Vec<&Seen>, Vec<&Seen>) =
-        logs.iter().partition(|seen| seen.place.cell.is_control());
+        logs.iter().partition(|seen| seen.place.case.is_control());
     let control = Control::of(controls.into_iter().chain(ordinary), &clusters);
-    let mut nodes: BTreeMap<(&Cell, &str), Vec<&Seen>> = BTreeMap::new();
+    let mut nodes: BTreeMap<(&Case, &str), Vec<&Seen>> = BTreeMap::new();
     for seen in tried {
-        nodes.entry((&seen.place.cell, &seen.place.node)).or_default().push(seen);
+        nodes.entry((&seen.place.case, &seen.place.node)).or_default().push(seen);
     }
     let healthy = healthy(&nodes, &clusters);
-    let of_node = |((cell, node), logs): (&(&Cell, &str), &Vec<&Seen>)| {
-        let stand_in = healthy.get(&(cell.system.as_str(), *node)).filter(|_| !is_covered(logs));
-        signs_of(cell, node, logs, &clusters, |class| {
+    let of_node = |((case, node), logs): (&(&Case, &str), &Vec<&Seen>)| {
+        let stand_in = healthy.get(&(case.system.as_str(), *node)).filter(|_| !is_covered(logs));
+        signs_of(case, node, logs, &clusters, |class| {
             let control = control.per_hour(node, class);
             stand_in.map_or(control, |rates| rates.per_hour(class).max(control))
         })
@@ -84,12 +84,12 @@ fn is_covered(logs: &[&Seen]) -> bool {
 
 /// What each node of a system logs in the healthy times of all tries: it stands in for a try that has hardly any.
 fn healthy<'s>(
-    nodes: &BTreeMap<(&'s Cell, &'s str), Vec<&'s Seen>>,
+    nodes: &BTreeMap<(&'s Case, &'s str), Vec<&'s Seen>>,
     clusters: &Clusters,
 ) -> BTreeMap<(&'s str, &'s str), Rates> {
     let mut healthy: BTreeMap<(&str, &str), Rates> = BTreeMap::new();
-    for ((cell, node), logs) in nodes.iter().filter(|(_, logs)| is_covered(logs)) {
-        let rates = healthy.entry((cell.system.as_str(), *node)).or_default();
+    for ((case, node), logs) in nodes.iter().filter(|(_, logs)| is_covered(logs)) {
+        let rates = healthy.entry((case.system.as_str(), *node)).or_default();
         rates.hours += hours(logs, Side::Before);
         for ((side, class), count) in logs.iter().flat_map(|seen| &seen.counts) {
             if *side == Side::Before {
@@ -126,7 +126,7 @@ impl Clusters {
 }
 
 fn signs_of(
-    cell: &Cell,
+    case: &Case,
     node: &str,
     logs: &[&Seen],
     clusters: &Clusters,
@@ -136,7 +136,7 @@ fn signs_of(
     for seen in logs {
         for ((side, class), count) in &seen.counts {
             let class = clusters.class(class);
-            let sign = signs.entry(class.clone()).or_insert_with(|| Sign::new(cell, node, class));
+            let sign = signs.entry(class.clone()).or_insert_with(|| Sign::new(case, node, class));
             sign.add(*side, seen, count);
         }
     }
@@ -170,9 +170,9 @@ impl Lines {
 }
 
 impl Sign {
-    fn new(cell: &Cell, node: &str, class: Class) -> Sign {
+    fn new(case: &Case, node: &str, class: Class) -> Sign {
         Sign {
-            cell: cell.clone(),
+            case: case.clone(),
             node: node.into(),
             errno: class.errno().map(super::errno::name),
             template: class.template().map(str::to_owned),
@@ -238,9 +238,9 @@ impl Control {
 
 /// The rates of one node, of both sides of what was no fault; tries follow one another as phases do.
 fn rates(logs: &[&Seen], clusters: &Clusters) -> BTreeMap<Class, f64> {
-    let mut tries: BTreeMap<&Cell, Vec<&Seen>> = BTreeMap::new();
+    let mut tries: BTreeMap<&Case, Vec<&Seen>> = BTreeMap::new();
     for seen in logs {
-        tries.entry(&seen.place.cell).or_default().push(seen);
+        tries.entry(&seen.place.case).or_default().push(seen);
     }
     let span = |logs: &Vec<&Seen>| {
         let covered =

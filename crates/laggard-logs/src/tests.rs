@@ -20,8 +20,8 @@ static CLASSIFIERS: LazyLock<Vec<Classifier>> =
     LazyLock::new(|| ["lustre", "glusterfs", "beegfs", "ceph"].map(classifier).into());
 
 fn at(fault: &str, targets: &str, phase: &str, node: &str) -> Place {
-    let cell = Cell { fault: fault.into(), targets: targets.into(), ..Cell::default() };
-    Place { cell, phase: phase.into(), side: Side::of_phase(phase), node: node.into(), source: "log".into() }
+    let case = Case { fault: fault.into(), targets: targets.into(), ..Case::default() };
+    Place { case, phase: phase.into(), side: Side::of_phase(phase), node: node.into(), source: "log".into() }
 }
 
 fn seen(rules: &str, place: Place, text: &str) -> Seen {
@@ -186,11 +186,11 @@ fn logs_locate_detect_mislead_or_keep_silent() {
         seen("lustre", at("f", "vague", "fsck", "oss0"), &dated(1, 1, "rc = -5")),
         seen("lustre", at("f", "quiet", "fsck", "oss0"), &dated(1, 1, "rc = 0")),
     ];
-    let cells: BTreeMap<Cell, Truth> =
-        logs.iter().map(|seen| (seen.place.cell.clone(), truth(&["mds"]))).collect();
-    let scores = scores(&cells, &signs(&logs, &[]));
+    let cases: BTreeMap<Case, Truth> =
+        logs.iter().map(|seen| (seen.place.case.clone(), truth(&["mds"]))).collect();
+    let scores = scores(&cases, &signs(&logs, &[]));
     let verdicts: BTreeMap<&str, Verdict> =
-        scores.iter().map(|score| (score.cell.targets.as_str(), score.verdict)).collect();
+        scores.iter().map(|score| (score.case.targets.as_str(), score.verdict)).collect();
     assert_eq!(verdicts["own"], Verdict::Located);
     assert_eq!(verdicts["named"], Verdict::Located);
     assert_eq!(verdicts["wrong"], Verdict::Misleading);

@@ -235,7 +235,10 @@ fn a_node_without_the_marker_is_refused_before_anything_is_done() {
         errors(&output)
     };
     let reported = run(&campaign.replace("DEVICE", "/dev/no-such"));
-    assert!(reported.contains("refused: s2: the marker") && reported.contains("brick/.test-me is missing"), "{reported}");
+    assert!(
+        reported.contains("refused: s2: the marker") && reported.contains("brick/.test-me is missing"),
+        "{reported}"
+    );
     std::fs::write(brick.join(".test-me"), "").unwrap();
     let device =
         std::process::Command::new("findmnt").args(["-no", "SOURCE", "--target", text(&brick)]).output();

@@ -23,9 +23,9 @@ fn lustre_like(folder: &Path) {
     let noise: String = (0..500).map(|second| line(second, "req done rc 0/-1")).collect();
     for node in ["mds", "mgs", "client0", "oss0", "oss1"] {
         let buffer = format!("l/{node}_log/debug_buffer_1");
-        for cell in ["Network/oss_all", "Inconsist/oss#2"] {
-            write(folder, &format!("{buffer}/{cell}/1"), &noise);
-            write(folder, &format!("{buffer}/{cell}/2"), &(noise.clone() + &line(600, "sync: rc = 0")));
+        for case in ["Network/oss_all", "Inconsist/oss#2"] {
+            write(folder, &format!("{buffer}/{case}/1"), &noise);
+            write(folder, &format!("{buffer}/{case}/2"), &(noise.clone() + &line(600, "sync: rc = 0")));
         }
         let cut = line(601, "A connection with 1@tcp timed out; the network or node may be down.");
         write(folder, &format!("{buffer}/Network/oss_all/3"), &(noise.clone() + &cut));
@@ -124,7 +124,7 @@ fn the_published_logs_of_pfault_are_told_as_the_paper_tells_them() {
     let report = report(&[text(&folder)]);
     let in_mds = |class: &str| logged(&report, "DevFail", "mds", class).contains("mds");
     assert!(in_mds("b") && in_mds("e"), "EIO and EROFS on the MDS whose device failed");
-    let cells: BTreeSet<(String, BTreeSet<String>)> = report["scores"]
+    let cases: BTreeSet<(String, BTreeSet<String>)> = report["scores"]
         .as_array()
         .unwrap()
         .iter()
@@ -135,8 +135,8 @@ fn the_published_logs_of_pfault_are_told_as_the_paper_tells_them() {
             (score["targets"].as_str().unwrap().to_owned(), faulted)
         })
         .collect();
-    assert!(cells.iter().any(|(targets, _)| targets == "mds"));
-    for (targets, faulted) in &cells {
+    assert!(cases.iter().any(|(targets, _)| targets == "mds"));
+    for (targets, faulted) in &cases {
         assert!(!faulted.is_empty(), "{targets}");
         let mut expected = set(&["mds", "mgs", "client0"]);
         expected.extend(faulted.iter().cloned());
@@ -146,7 +146,7 @@ fn the_published_logs_of_pfault_are_told_as_the_paper_tells_them() {
         let found = logged(&report, "Network", targets, "g");
         assert!(found.is_superset(&expected), "{targets}: {found:?}");
     }
-    if cells.iter().any(|(targets, _)| targets == "oss_all") {
+    if cases.iter().any(|(targets, _)| targets == "oss_all") {
         assert!(logged(&report, "Network", "oss_all", "c").contains("mds"));
     }
     // `rc = -1` is in thousands of lines, and tells nothing.

@@ -15,9 +15,8 @@ use crate::runner::plan::Check;
 pub struct Plan {
     /// In the order in which they run.
     cases: Vec<Case>,
-    /// What would run, in order, with placeholders for what is not known yet.
+    /// Steps and their commands, in order, with variables.
     commands: Vec<(String, String)>,
-    /// What could be affected.
     blast_radius: Vec<String>,
     /// The longest time of a case, by its time limits.
     case_at_most_s: f64,
@@ -70,10 +69,7 @@ impl Plan {
                 time(mean),
                 time(mean * count)
             ),
-            None => writeln!(
-                text,
-                "The usual time is known after the first case: `--case` runs one."
-            ),
+            None => writeln!(text, "The usual time is known after the first case: `--case` runs one."),
         };
         self.warnings.iter().for_each(|line| _ = writeln!(text, "warning: {line}"));
         text
@@ -120,8 +116,7 @@ fn commands(config: &Config) -> Vec<(String, String)> {
 }
 
 fn blast_radius(config: &Config, cases: &[Case]) -> Vec<String> {
-    let faulted: BTreeSet<&str> =
-        cases.iter().flat_map(|case| &case.faulted).map(String::as_str).collect();
+    let faulted: BTreeSet<&str> = cases.iter().flat_map(|case| &case.faulted).map(String::as_str).collect();
     let mut lines = vec![match config.steps.system.new_lab() {
         Some(lab) => {
             format!("nothing outside the lab {}: its namespaces, virtual disks and links", lab.name)

@@ -41,9 +41,9 @@ impl RunLock {
 pub struct CleanUp {
     /// The folder of the case.
     pub case: PathBuf,
-    /// What was removed.
+    /// Removals and reverts.
     pub done: Vec<String>,
-    /// What differs from the machine before the case, and what could not be reverted.
+    /// Differences from the machine before the case, and faults that could not be reverted.
     pub left: Vec<String>,
 }
 
@@ -157,13 +157,13 @@ impl CleanUp {
     }
 }
 
-/// Whether a process runs a campaign. The one that ran this campaign has ended, or it would hold the lock.
+/// A process of that id runs a campaign. The one that ran this campaign has ended, or it would hold the lock.
 fn is_running(process: u32) -> bool {
     let words = std::fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default();
     process != std::process::id() && words.split('\0').any(|word| word == "campaign")
 }
 
-/// Whether a controller built a lab after a time.
+/// The controller built the lab after that time.
 fn is_of(name: &str, controller: u32, since_ns: u64) -> bool {
     let folder = manifest::folder(name);
     match Manifest::read(&folder) {

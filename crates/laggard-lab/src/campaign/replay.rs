@@ -73,11 +73,7 @@ pub fn replay(past: &PastCase, callbacks: Callbacks) -> Result<Replay, LabError>
 
 /// The fewest of the faulted nodes with which the case has the same verdict. `report` gets a line for each set that was
 /// tried.
-pub fn shrink(
-    past: &PastCase,
-    callbacks: Callbacks,
-    report: &dyn Fn(&str),
-) -> Result<Vec<String>, LabError> {
+pub fn shrink(past: &PastCase, callbacks: Callbacks, report: &dyn Fn(&str)) -> Result<Vec<String>, LabError> {
     let _lock = past.lock()?;
     let wanted = run::read(&past.folder).map(|result| result.verdict());
     let wanted = wanted.ok_or_else(|| LabError::Input("the case is not finished: run it first".into()))?;

@@ -19,7 +19,6 @@ use crate::runner::queue::{self, CaseEnd, Event, Summary};
 use crate::runner::result::{CaseResult, Verdict};
 use crate::runner::schedule::{Origin, checksum};
 
-/// Which cases to run.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Only cases whose names match.
@@ -79,7 +78,9 @@ pub fn run_all(
             false
         }
     };
-    if config.steps.system.new_lab().is_some() && !cases.iter().all(|case| read(&case_folder(&run, case)).is_some()) {
+    if config.steps.system.new_lab().is_some()
+        && !cases.iter().all(|case| read(&case_folder(&run, case)).is_some())
+    {
         // Otherwise every case would fail for the same reason.
         needs::check(&config.steps.adapter.needs)?;
     }

@@ -1,6 +1,6 @@
-//! The fewest nodes that still bring a failure about: delta debugging (ddmin).
+//! Delta debugging (ddmin): the fewest nodes that still cause a failure.
 
-/// Makes a list as short as it can be while `still_fails` holds of it. It must hold of the whole.
+/// Shortens a list as far as `still_fails` holds. It must hold for the whole list.
 pub fn ddmin<T: Clone, E>(
     all: &[T],
     still_fails: &mut dyn FnMut(&[T]) -> Result<bool, E>,
@@ -11,7 +11,7 @@ pub fn ddmin<T: Clone, E>(
         let size = left.len().div_ceil(parts);
         let chunks: Vec<Vec<T>> = left.chunks(size).map(<[T]>::to_vec).collect();
         let mut candidates = chunks.clone();
-        // With two parts, what one leaves is the other.
+        // With two parts, the complement of one is the other.
         if chunks.len() > 2 {
             let without = |skip: usize| {
                 let others = chunks.iter().enumerate().filter(move |(number, _)| *number != skip);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_is_left_and_nothing_else() {
+    fn only_what_is_needed_is_left() {
         let all: Vec<u32> = (1..=8).collect();
         assert_eq!(shrink(&all, &[3]).0, [3]);
         assert_eq!(shrink(&all, &[2, 7]).0, [2, 7]);

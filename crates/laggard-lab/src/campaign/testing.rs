@@ -42,7 +42,15 @@ pub fn config() -> Config {
 
 pub fn step_result(outcome: Outcome) -> StepResult {
     let (files_lost, bytes_lost) = if outcome.is_ok() { (0, 0) } else { (3, 12_288) };
-    StepResult { outcome, short: outcome.to_string(), note: None, seconds: 1.0, files_lost, files: 20, bytes_lost }
+    StepResult {
+        outcome,
+        short: outcome.to_string(),
+        note: None,
+        seconds: 1.0,
+        files_lost,
+        files: 20,
+        bytes_lost,
+    }
 }
 
 /// The result of a case of that row.

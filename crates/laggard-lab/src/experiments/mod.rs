@@ -100,7 +100,8 @@ impl Experiment {
     /// A campaign's steps without age, init, fsck and checks, on a lab that stays; and with labels.
     fn steps(&self, lab: &Lab) -> Result<Steps, LabError> {
         let adapter = lab.adapter()?;
-        let lacks = || LabError::Input("an experiment needs clients and a file system: see the lab file".into());
+        let lacks =
+            || LabError::Input("an experiment needs clients and a file system: see the lab file".into());
         Ok(Steps {
             seed: self.seed,
             system: System::Lab(lab.clone()),

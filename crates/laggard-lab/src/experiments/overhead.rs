@@ -9,7 +9,7 @@ use laggard_core::model::time::Span;
 
 use crate::lab::Lab;
 use crate::machine::LabError;
-use crate::runner::workers::{self, Workers, Pauses, SEALING_SECONDS};
+use crate::runner::workers::{self, Pauses, SEALING_SECONDS, Workers};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overhead {
@@ -83,7 +83,8 @@ pub fn measure(
 /// The throughput of the disks, in MB/s.
 fn half(lab: &Lab, measuring: &Measuring, folder: Option<&Path>) -> Result<f64, LabError> {
     let seconds = (SETTLE + measuring.half).as_secs() + SEALING_SECONDS;
-    let recorders = folder.map(|folder| Workers::recorders(lab, folder, measuring.every, seconds)).transpose()?;
+    let recorders =
+        folder.map(|folder| Workers::recorders(lab, folder, measuring.every, seconds)).transpose()?;
     std::thread::sleep(SETTLE);
     let (begin, before) = (Instant::now(), moved(lab)?);
     std::thread::sleep(measuring.half);

@@ -58,9 +58,8 @@ impl Suite {
             let mut random = Random::of(self.seed, &[run]);
             let mut of_run: Vec<(u64, Planned)> = vec![];
             for workload in &self.workloads {
-                let planned = |fault: &Option<Fault>| {
-                    (random.bits(), self.planned(lab, workload, fault.as_ref(), run))
-                };
+                let planned =
+                    |fault: &Option<Fault>| (random.bits(), self.planned(lab, workload, fault.as_ref(), run));
                 of_run.extend(self.faults.iter().map(planned));
             }
             of_run.sort_by_key(|(order, _)| *order);
@@ -88,12 +87,7 @@ impl Suite {
 
 /// Runs the experiments that are not finished. One that fails is reported, and the others are run; a lab that is not
 /// healthy ends the suite.
-pub fn run_all(
-    lab: &Lab,
-    suite: &Suite,
-    folder: &Path,
-    notify: &dyn Fn(Event),
-) -> Result<Summary, LabError> {
+pub fn run_all(lab: &Lab, suite: &Suite, folder: &Path, notify: &dyn Fn(Event)) -> Result<Summary, LabError> {
     let plan = suite.plan(&lab.manifest.lab)?;
     // Faults of a suite that was killed.
     undo::revert_all_in_lab(lab)?;

@@ -1,14 +1,14 @@
-//! File systems that a lab can run, a data file each.
-//! In: a name. Out: an [`Adapter`]: how to start, create, mount, check and stop, as scripts of the shell.
-//! Always: a script runs inside one host, and fails with its first command that does.
+//! File systems that a lab or a campaign can use. Each is one data file in this folder; the build finds it there.
+//! In: a name. Out: an [`Adapter`]: shell scripts that start, create, mount, check and stop the file system.
+//! Always: a script runs on one host, and fails with its first command that fails.
 //!
-//! An adapter that is `like` another one says only what is different. Besides those of this folder, any file that ends
-//! in `.toml` can be named by its path.
+//! An adapter that is `like` another one contains only the differences. Any other file that ends in `.toml` can be named
+//! by its path.
 //!
-//! Scripts find in their environment: `FIRST`, the address of the first server; `OTHERS`, those of the others;
-//! `SERVERS`, all of them; `COUNT`, how many; `REDUNDANCY`; `ADDRESS`, the host's own; `BRICK`, the folder of a
-//! server's disk; `MOUNTPOINT`, where clients mount; `TRUE_PEERS`, `yes` or empty: whether caches and
-//! such shall be set so that every server does the same work. And the adapter's own `vars`, which a campaign may set.
+//! Variables of scripts: `FIRST`, the address of the first server; `OTHERS`, those of the others; `SERVERS`, all of them;
+//! `COUNT`, their number; `REDUNDANCY`; `ADDRESS`, that of the host; `BRICK`, the mount point of a server's disk;
+//! `MOUNTPOINT`, that of clients; `TRUE_PEERS`, `yes` if caches must be configured so that all servers do the same work,
+//! else empty. And the adapter's own `vars`, which a campaign may override.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,101 +19,91 @@ use crate::machine::LabError;
 use crate::machine::needs::Tool;
 use crate::plan::file::LabFile;
 
-/// How to run a file system.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adapter {
-    /// What it is called.
     pub name: String,
-    /// What it is.
     pub description: String,
-    /// How few servers it can do with.
     pub least_servers: usize,
-    /// Whether a machine may do without it: nobody is asked to install what it needs, but those who name it.
+    /// `lab doctor` does not require its programs.
     #[serde(default)]
     pub is_extra: bool,
-    /// Functions of the shell: a script that uses one of them has them all in front.
+    /// Shell functions; a script that uses one is preceded by all of them.
     #[serde(default)]
     pub functions: String,
-    /// Programs that must be there.
     pub needs: Vec<Tool>,
-    /// Folders of the machine that every host needs for itself.
+    /// Folders of which every host needs its own.
     pub private: Vec<String>,
-    /// The ports of its connections; none: all.
+    /// The ports of its connections; empty: all.
     pub ports: Vec<u16>,
-    /// The programs that run in a server.
     pub daemons: Vec<String>,
-    /// Where its logs are, in each host.
+    /// Folders of its logs.
     pub logs: Vec<String>,
-    /// Starts the daemons of a server; in every server.
+    /// Starts the daemons; on every server.
     pub start: String,
-    /// Creates the file system; in the first server.
+    /// Creates the file system; on the first server.
     pub create: String,
-    /// Mounts it; in every client.
+    /// Mounts it; on every client.
     pub mount: String,
-    /// Starts what has ended of a server's daemons; in that server.
+    /// Starts daemons that have ended; on their server.
     pub revive: String,
-    /// Fails unless all is well; in the first server.
+    /// Fails unless the file system is healthy; on the first server.
     pub health: String,
-    /// Ends it in good order; in the first server.
+    /// Stops it; on the first server.
     pub stop: String,
-    /// Why a lab cannot run it; none: it can.
+    /// Why a lab cannot run it.
     pub no_lab: Option<String>,
-    /// Values that its scripts find in their environment, unless others are given.
+    /// Default values of additional variables.
     #[serde(default)]
     pub vars: BTreeMap<String, String>,
-    /// What its nodes are there for.
+    /// Roles of nodes.
     #[serde(default)]
     pub roles: Vec<String>,
-    /// The rules by which its logs are read.
+    /// The rules of `laggard logs` for its logs.
     pub rules: Option<String>,
-    /// Mounts it anew, with no lazy unmount; in a client.
+    /// Remounts it without a lazy unmount; on a client.
     pub remount: Option<String>,
-    /// Starts what a healed fault has ended, and what mends the file system; in the first server.
+    /// Restarts what the fault has ended, and starts the repair; on the first server.
     pub repair: Option<String>,
-    /// Fails unless nothing is left to mend; in the first server.
+    /// Fails unless the repair is complete; on the first server.
     pub healed: Option<String>,
-    /// Says which version it is; in the first server.
+    /// Prints the version; on the first server.
     pub versions: Option<String>,
-    /// Its own check.
     pub fsck: Option<FsckScripts>,
-    /// The file it was read from; none: it is one of ours.
+    /// The file it was read from; none: built in.
     #[serde(skip)]
     pub file: Option<PathBuf>,
 }
 
-/// The check that a file system brings along.
+/// A file system's own check.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FsckScripts {
-    /// Where it runs.
     pub on: Where,
-    /// Checks, or begins to.
+    /// Runs the check, or starts it.
     pub run: String,
-    /// Says how far it is, if it goes on by itself.
+    /// Prints the status of a check that runs in the background.
     pub status: Option<String>,
-    /// Ends it.
     pub stop: Option<String>,
-    /// In what `status` says, when it is over.
+    /// In the status of a finished check.
     pub done_regex: Option<String>,
-    /// In what it says, when it has mended something.
+    /// In the output if something was repaired.
     pub repaired_regex: Option<String>,
-    /// In what it says, when something is wrong.
+    /// In the output if something is wrong.
     pub error_regex: Option<String>,
-    /// In what it says, when one more failure would be too many.
+    /// In the output if redundancy is lost.
     pub degraded_regex: Option<String>,
-    /// How far it can come, in order.
+    /// In order.
     #[serde(default)]
     pub stages: Vec<Stage>,
 }
 
-/// A stage of a check, and the lines of its own words that it is known by.
+/// A stage of a check, and its pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
-    /// What it is called.
     pub name: String,
-    /// In what the check says, when it was there; `^` is the beginning of a line.
+    /// In the output of the check; `^` is the beginning of a line.
     pub regex: String,
 }
 
@@ -121,24 +111,17 @@ pub struct Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Where {
-    /// In the first server.
+    /// On the first server.
     First,
-    /// In the first client.
+    /// On the first client.
     Client,
 }
 
-const FILES: [&str; 7] = [
-    include_str!("gluster-dispersed.toml"),
-    include_str!("gluster-replicated.toml"),
-    include_str!("gluster-sharded.toml"),
-    include_str!("moosefs.toml"),
-    include_str!("lustre.toml"),
-    include_str!("beegfs.toml"),
-    include_str!("ceph.toml"),
-];
+/// The data files of this folder, in the order of their names: see `build.rs`.
+const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/filesystems.rs"));
 
 impl Adapter {
-    /// The adapter of that name, or of the file of that path.
+    /// A built-in adapter, or one from a file.
     pub fn named(name: &str) -> Result<Adapter, LabError> {
         if name.ends_with(".toml") {
             return Adapter::of_file(Path::new(name));
@@ -147,7 +130,7 @@ impl Adapter {
         let names: Vec<String> = adapters.iter().map(|adapter| adapter.name.clone()).collect();
         let found = adapters.into_iter().find(|adapter| adapter.name == name);
         found.ok_or_else(|| {
-            LabError::Input(format!("no file system is called {name:?}; there is {}", names.join(", ")))
+            LabError::Input(format!("there is no file system {name:?}; expected one of {}", names.join(", ")))
         })
     }
 
@@ -171,12 +154,11 @@ impl Adapter {
         [start, create, mount, revive, health, stop].into_iter().chain(optional).chain(of_fsck).collect()
     }
 
-    /// What it is found by again: its name, or its file.
+    /// Its name, or its file: [`Adapter::named`] accepts both.
     pub fn handle(&self) -> String {
         self.file.as_ref().map_or_else(|| self.name.clone(), |file| file.display().to_string())
     }
 
-    /// Fails where a lab cannot run it.
     pub fn check_lab(&self) -> Result<(), LabError> {
         match &self.no_lab {
             Some(why) => Err(LabError::Input(format!("a lab cannot run {}: {why}", self.name))),
@@ -206,7 +188,7 @@ pub(crate) fn variables(
     ]
 }
 
-/// All adapters that a machine for labs should be able to run; extras are found by their names.
+/// All adapters that `lab doctor` checks.
 pub fn all() -> Result<Vec<Adapter>, LabError> {
     let mut adapters = read()?;
     adapters.retain(|adapter| !adapter.is_extra);
@@ -233,21 +215,16 @@ fn adapter(table: toml::Table) -> Result<Adapter, toml::de::Error> {
 }
 
 fn tables() -> Result<Vec<toml::Table>, LabError> {
-    let mut tables: Vec<toml::Table> = vec![];
-    for text in FILES {
-        let own: toml::Table = toml::from_str(text).map_err(unreadable)?;
-        let table = completed(own, &tables)?;
-        tables.push(table);
-    }
-    Ok(tables)
+    let own: Vec<toml::Table> =
+        FILES.iter().map(|text| toml::from_str(text).map_err(unreadable)).collect::<Result<_, _>>()?;
+    own.iter().map(|table| completed(table.clone(), &own)).collect()
 }
 
-/// What an adapter does not say itself it has from the one that it is `like`, of those before it.
-fn completed(mut own: toml::Table, before: &[toml::Table]) -> Result<toml::Table, LabError> {
+/// Takes what an adapter does not contain from the one that it is `like`.
+fn completed(mut own: toml::Table, all: &[toml::Table]) -> Result<toml::Table, LabError> {
     let Some(like) = own.remove("like") else { return Ok(own) };
-    let base = before.iter().find(|table| table.get("name") == Some(&like));
-    let mut whole =
-        base.ok_or_else(|| LabError::Input(format!("no adapter before is called {like}")))?.clone();
+    let base = all.iter().find(|table| table.get("name") == Some(&like) && !table.contains_key("like"));
+    let mut whole = base.ok_or_else(|| LabError::Input(format!("like: there is no adapter {like}")))?.clone();
     whole.extend(own);
     Ok(whole)
 }

@@ -1,29 +1,27 @@
 use super::*;
 
 #[test]
-fn every_adapter_can_be_read_and_an_unknown_one_is_told() {
+fn every_adapter_can_be_read_and_an_unknown_one_is_reported() {
     assert_eq!(read().unwrap().len(), FILES.len());
     assert!(Adapter::named("gluster-dispersed").is_ok());
     let error = Adapter::named("zfs").unwrap_err().to_string();
     assert_eq!(
         error,
-        "no file system is called \"zfs\"; there is gluster-dispersed, gluster-replicated, \
-         gluster-sharded, moosefs, lustre, beegfs, ceph"
+        "there is no file system \"zfs\"; expected one of beegfs, ceph, gluster-dispersed, gluster-replicated, \
+         gluster-sharded, lustre, moosefs"
     );
 }
 
 #[test]
-fn what_an_adapter_is_like_it_has_but_for_what_it_says_itself() {
+fn an_adapter_has_what_it_does_not_contain_from_the_one_it_is_like() {
     let [one, other] = ["gluster-dispersed", "gluster-replicated"].map(|name| Adapter::named(name).unwrap());
     assert_eq!(
         (&one.fsck, &one.revive, one.least_servers),
         (&other.fsck, &other.revive, other.least_servers)
     );
     assert!(one.create.contains("disperse ") && other.create.contains("replica "));
-    let alone = toml::Table::from_iter([("like".to_owned(), "nobody".into())]);
-    assert!(
-        completed(alone, &[]).unwrap_err().to_string().contains("no adapter before is called \"nobody\"")
-    );
+    let alone = toml::Table::from_iter([("like".to_owned(), "none-such".into())]);
+    assert!(completed(alone, &[]).unwrap_err().to_string().contains("there is no adapter \"none-such\""));
 }
 
 #[test]
@@ -34,7 +32,7 @@ fn a_script_that_uses_a_function_has_it_and_others_do_not() {
 }
 
 #[test]
-fn a_file_may_be_an_adapter_of_its_own_and_mistakes_in_it_are_told() {
+fn a_file_may_be_an_adapter_and_mistakes_in_it_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
     let named = |text: &str| {
@@ -51,16 +49,16 @@ fn a_file_may_be_an_adapter_of_its_own_and_mistakes_in_it_are_told() {
 }
 
 #[test]
-fn nobody_is_asked_to_install_an_extra() {
+fn extras_are_not_required() {
     assert!(Adapter::named("moosefs").unwrap().is_extra);
     let names: Vec<String> = all().unwrap().into_iter().map(|adapter| adapter.name).collect();
     assert_eq!(names, ["gluster-dispersed", "gluster-replicated", "gluster-sharded"]);
 }
 
 #[test]
-fn what_a_lab_cannot_run_is_told_with_the_reason() {
+fn the_reason_why_a_lab_cannot_run_an_adapter_is_reported() {
     let error = Adapter::named("lustre").unwrap().check_lab().unwrap_err().to_string();
-    assert!(error.starts_with("a lab cannot run lustre: it needs modules of the kernel"), "{error}");
+    assert!(error.starts_with("a lab cannot run lustre: it needs kernel modules"), "{error}");
     assert!(Adapter::named("gluster-replicated").unwrap().check_lab().is_ok());
 }
 
@@ -69,7 +67,7 @@ fn scripts(adapter: &Adapter) -> Vec<String> {
 }
 
 #[test]
-fn the_scripts_of_every_adapter_are_sound_for_the_shell() {
+fn the_scripts_of_every_adapter_are_valid_shell() {
     for adapter in read().unwrap() {
         for script in scripts(&adapter) {
             let status = std::process::Command::new("sh").args(["-nc", &script]).status().unwrap();

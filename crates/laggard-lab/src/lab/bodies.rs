@@ -1,4 +1,4 @@
-//! What the lab's own processes do: very little.
+//! The lab's own processes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::machine::LabError;
 use crate::manifest::Manifest;
 use laggard_core::model::random::Random;
 
-/// The first process of a lab: takes leave of those whose parents have ended, for ever.
+/// The first process of a lab: reaps processes whose parents have ended.
 pub fn keep() -> ! {
     loop {
         if rustix::process::wait(rustix::process::WaitOptions::empty()).is_err() {
@@ -17,7 +17,7 @@ pub fn keep() -> ! {
     }
 }
 
-/// Holds a host's namespaces, for ever.
+/// Holds the namespaces of a host.
 pub fn hold() -> ! {
     loop {
         std::thread::park();

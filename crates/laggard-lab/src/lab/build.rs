@@ -1,4 +1,4 @@
-//! Building a lab.
+//! Builds a lab.
 
 use super::{Lab, filesystem, network, storage};
 use crate::filesystems::Adapter;
@@ -9,23 +9,19 @@ use crate::manifest::{self, Lock, Manifest, Stage};
 use crate::plan::file::LabFile;
 use crate::plan::host::HostPlan;
 
-/// What is being done, for one who watches.
+/// Progress of the construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Namespaces and links.
     Hosts,
-    /// Virtual disks.
     Disks,
-    /// Daemons of the servers.
     Daemons,
-    /// The file system itself.
     FileSystem,
-    /// The clients' mounts.
     Mounts,
 }
 
-/// Builds a lab. One that is cut short stays as it is, for [`super::down`].
-pub fn up(file: LabFile, tell: &dyn Fn(Step)) -> Result<Lab, LabError> {
+/// Builds a lab. If it fails, what exists stays for [`super::down`].
+pub fn up(file: LabFile, progress: &dyn Fn(Step)) -> Result<Lab, LabError> {
     let adapter = file.filesystem.as_deref().map(Adapter::named).transpose()?;
     check(&file, adapter.as_ref())?;
     let (mut lab, _lock) = found(file)?;
@@ -35,23 +31,23 @@ pub fn up(file: LabFile, tell: &dyn Fn(Step)) -> Result<Lab, LabError> {
     let (servers, clients): (Vec<HostPlan>, Vec<HostPlan>) =
         hosts.iter().cloned().partition(HostPlan::is_server);
 
-    tell(Step::Hosts);
+    progress(Step::Hosts);
     network::lay_switch(&keeper)?;
-    side_by_side(&hosts, |host| network::make_host(&lab, &keeper, host))?;
-    tell(Step::Disks);
-    storage::make_room(&lab, inside)?;
-    side_by_side(&servers, |host| storage::make_disk(&lab, inside, host))?;
+    in_parallel(&hosts, |host| network::make_host(&lab, &keeper, host))?;
+    progress(Step::Disks);
+    storage::mount_data(&lab, inside)?;
+    in_parallel(&servers, |host| storage::make_disk(&lab, inside, host))?;
     if lab.manifest.lab.true_peers {
         storage::limit(&mut lab)?;
     }
     lab.write_through(lab.manifest.lab.write_through)?;
     if let Some(adapter) = &adapter {
-        tell(Step::Daemons);
-        side_by_side(&servers, |host| filesystem::start(&lab, adapter, host))?;
-        tell(Step::FileSystem);
+        progress(Step::Daemons);
+        in_parallel(&servers, |host| filesystem::start(&lab, adapter, host))?;
+        progress(Step::FileSystem);
         filesystem::create(&lab, adapter)?;
-        tell(Step::Mounts);
-        side_by_side(&clients, |host| filesystem::mount(&lab, adapter, host))?;
+        progress(Step::Mounts);
+        in_parallel(&clients, |host| filesystem::mount(&lab, adapter, host))?;
     }
     lab.manifest.stage = Stage::Up;
     lab.manifest.write(&lab.folder)?;
@@ -73,14 +69,14 @@ fn check(file: &LabFile, adapter: Option<&Adapter>) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Writes the manifest, before anything else exists.
+/// Writes the manifest before anything else exists.
 fn found(file: LabFile) -> Result<(Lab, Lock), LabError> {
     let folder = manifest::folder(&file.name);
     let name = file.name.clone();
     std::fs::create_dir_all(manifest::FOLDER).map_err(LabError::at(manifest::FOLDER.as_ref()))?;
     std::fs::create_dir(&folder).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => LabError::Input(format!(
-            "there is a lab {name} already, perhaps a half-built one: run `laggard lab down {name}` first"
+            "a lab {name} exists, perhaps half-built: run `laggard lab down {name}` first"
         )),
         _ => LabError::at(&folder)(error),
     })?;
@@ -108,8 +104,8 @@ fn start_keeper(lab: &Lab) -> Result<Process, LabError> {
     wait_for("the lab's first process", 10, || lab.keeper())
 }
 
-/// Does the same for several hosts at once; the first failure is told.
-fn side_by_side(
+/// Works on several hosts in parallel; returns the first error.
+fn in_parallel(
     hosts: &[HostPlan],
     work: impl Fn(&HostPlan) -> Result<(), LabError> + Sync,
 ) -> Result<(), LabError> {

@@ -1,4 +1,4 @@
-//! Brings the file system up.
+//! Starts the file system of a lab.
 
 use super::{BRICK, Lab, MOUNTPOINT};
 use crate::filesystems::{self, Adapter};
@@ -21,7 +21,7 @@ impl Lab {
         self.host_place(&host.name)?.script(script, &self.variables(host)).map(drop)
     }
 
-    /// Whether the file system is well.
+    /// Fails unless the file system is healthy.
     pub fn health(&self) -> Result<(), LabError> {
         let (Some(adapter), Some(first)) = (self.adapter()?, self.hosts().into_iter().next()) else {
             return Ok(());
@@ -29,7 +29,7 @@ impl Lab {
         self.script(&first, &adapter.health)
     }
 
-    /// The daemons of the file system that run in a server now.
+    /// The running daemons of the file system on a server.
     pub fn daemons(&self, server: &str) -> Result<Vec<Process>, LabError> {
         let names = self.adapter()?.map_or_else(Vec::new, |adapter| adapter.daemons);
         let holder = self.holder(server).ok_or_else(|| self.broken(server))?;
@@ -38,7 +38,7 @@ impl Lab {
         Ok(daemons)
     }
 
-    /// Ends the daemons of a server, as a power failure would.
+    /// Kills the daemons of a server, as a power failure would.
     pub(crate) fn end_daemons(&self, server: &str) -> Result<(), LabError> {
         wait_for(&format!("the daemons of {server} to end"), 10, || {
             let daemons = self.daemons(server).ok()?;
@@ -47,7 +47,7 @@ impl Lab {
         })
     }
 
-    /// Starts what has ended of a server's daemons. Others may still be ended, so nothing need be well.
+    /// Starts the daemons of a server that have ended. The file system need not be healthy: other servers may be down.
     pub(crate) fn start_daemons(&self, server: &str) -> Result<(), LabError> {
         let Some(adapter) = self.adapter()? else { return Ok(()) };
         if !self.daemons(server)?.is_empty() && self.health().is_ok() {
@@ -56,30 +56,28 @@ impl Lab {
         self.script(&self.server(server)?, &adapter.revive)
     }
 
-    /// Waits until the file system is well.
-    pub(crate) fn become_well(&self) -> Result<(), LabError> {
-        self.adapter()?.map_or(Ok(()), |adapter| wait_until_well(self, &adapter))
+    /// Waits until the file system is healthy.
+    pub(crate) fn wait_until_healthy(&self) -> Result<(), LabError> {
+        self.adapter()?.map_or(Ok(()), |adapter| wait_for_health(self, &adapter))
     }
 }
 
-fn wait_until_well(lab: &Lab, adapter: &Adapter) -> Result<(), LabError> {
-    wait_for(&format!("{} to be well", adapter.name), 60, || lab.health().ok())
+fn wait_for_health(lab: &Lab, adapter: &Adapter) -> Result<(), LabError> {
+    wait_for(&format!("{} to be healthy", adapter.name), 60, || lab.health().ok())
 }
 
-/// Starts the daemons of a server.
 pub fn start(lab: &Lab, adapter: &Adapter, host: &HostPlan) -> Result<(), LabError> {
     lab.script(host, &adapter.start)
 }
 
-/// Creates the file system, from the first server, and waits until it is well.
+/// Creates the file system from the first server, and waits until it is healthy.
 pub fn create(lab: &Lab, adapter: &Adapter) -> Result<(), LabError> {
     let hosts = lab.hosts();
     let Some(first) = hosts.first() else { return Ok(()) };
     lab.script(first, &adapter.create)?;
-    wait_until_well(lab, adapter)
+    wait_for_health(lab, adapter)
 }
 
-/// Mounts the file system in a client.
 pub fn mount(lab: &Lab, adapter: &Adapter, host: &HostPlan) -> Result<(), LabError> {
     lab.script(host, &adapter.mount)
 }

@@ -1,9 +1,9 @@
-//! A real storage system on one machine: built, looked at, taken down.
-//! In: a lab file. Out: hosts that run a file system on virtual disks. Always: all of it is inside one process
-//! namespace and its mount and network namespaces; with its first process all of it ends.
+//! A real storage system on one machine.
+//! In: a lab file. Out: hosts that run a file system on virtual disks. Always: everything is inside one process namespace
+//! with its mount and network namespaces, and ends with its first process.
 //!
-//! The *keeper* is that first process; its network is the switch. Every host is a process that holds a mount, a
-//! network and a host name of its own. Programs run in a host by entering its namespaces.
+//! The *keeper* is that first process; its network namespace holds the switch. Every host is a process with its own mount,
+//! network and host name namespaces, which programs enter.
 
 use std::path::{Path, PathBuf};
 
@@ -28,28 +28,25 @@ pub(crate) use network::change_rate;
 pub use removal::down;
 pub use status::{HostStatus, Status};
 
-/// Where a server's disk is mounted, inside of it.
+/// The mount point of a server's disk.
 pub const BRICK: &str = "/run/lab/brick";
-/// Where clients mount the file system, inside of them.
+/// The mount point of the file system on clients.
 pub const MOUNTPOINT: &str = "/run/lab/mnt";
 
-/// A lab that exists, or is being made.
+/// A lab that exists or is being built.
 #[derive(Clone, Debug)]
 pub struct Lab {
-    /// Where its files are.
     pub folder: PathBuf,
-    /// What it is.
     pub manifest: Manifest,
 }
 
 impl Lab {
-    /// The lab of that name.
     pub fn open(name: &str) -> Result<Lab, LabError> {
         let folder = manifest::folder(name);
         if !folder.is_dir() {
             let there = manifest::names().join(", ");
-            let there = if there.is_empty() { "none is up".into() } else { format!("there is {there}") };
-            return Err(LabError::Input(format!("no lab is called {name:?}: {there}")));
+            let there = if there.is_empty() { "none is up".into() } else { format!("expected {there}") };
+            return Err(LabError::Input(format!("there is no lab {name:?}: {there}")));
         }
         Ok(Lab { manifest: Manifest::read(&folder)?, folder })
     }
@@ -61,39 +58,34 @@ impl Lab {
         (process == std::process::id()).then_some(lab)
     }
 
-    /// Its hosts, as they shall be.
     pub fn hosts(&self) -> Vec<HostPlan> {
         self.manifest.lab.hosts()
     }
 
-    /// A server, as it shall be.
     pub fn server(&self, name: &str) -> Result<HostPlan, LabError> {
         let found = self.hosts().into_iter().find(|host| host.name == name && host.is_server());
-        found.ok_or_else(|| LabError::Input(format!("no server is called {name:?}")))
+        found.ok_or_else(|| LabError::Input(format!("there is no server {name:?}")))
     }
 
-    /// The file system it runs, if any.
     pub fn adapter(&self) -> Result<Option<Adapter>, LabError> {
         self.manifest.lab.filesystem.as_deref().map(Adapter::named).transpose()
     }
 
-    /// The first process.
     pub fn keeper(&self) -> Option<Process> {
         processes::marked(&self.manifest.mark).into_iter().find(|process| role(process) == Some("keep"))
     }
 
-    /// Inside the keeper: the switch's network, and the mounts of the disks.
+    /// Inside the keeper, with the switch and the mounts of the disks.
     pub fn keeper_place(&self) -> Result<Place, LabError> {
         let keeper = self.keeper().ok_or_else(|| self.broken("its keeper"))?;
         Ok(Place::Inside(keeper.number))
     }
 
-    /// Inside a host.
     pub fn host_place(&self, host: &str) -> Result<Place, LabError> {
         if !self.hosts().iter().any(|plan| plan.name == host) {
             let names: Vec<String> = self.hosts().into_iter().map(|plan| plan.name).collect();
             return Err(LabError::Input(format!(
-                "no host is called {host:?}; there are {}",
+                "there is no host {host:?}; expected one of {}",
                 names.join(", ")
             )));
         }
@@ -101,19 +93,19 @@ impl Lab {
         Ok(Place::Inside(process.number))
     }
 
-    /// The process that holds a host's namespaces.
+    /// The process that holds the namespaces of a host.
     pub fn holder(&self, host: &str) -> Option<Process> {
         let word = format!("--host={host}");
         let is_it = |process: &Process| role(process) == Some("hold") && process.words.contains(&word);
         processes::marked(&self.manifest.mark).into_iter().find(is_it)
     }
 
-    /// Where the disk of a server listens.
+    /// The control socket of a server's disk.
     pub fn socket(&self, host: &str) -> PathBuf {
         self.folder.join("disks").join(format!("{host}.socket"))
     }
 
-    /// The folder that the file system of a disk is mounted on, inside the keeper.
+    /// Where the FUSE file system of a disk is mounted, inside the keeper.
     fn disk_folder(&self, host: &str) -> PathBuf {
         self.folder.join("disks").join(host)
     }
@@ -130,12 +122,12 @@ impl Lab {
     fn broken(&self, what: &str) -> LabError {
         let name = &self.manifest.lab.name;
         LabError::Input(format!(
-            "the lab {name} is not whole, {what} is missing: run `laggard lab down {name}`"
+            "the lab {name} is incomplete, {what} is missing: run `laggard lab down {name}`"
         ))
     }
 }
 
-/// What a process of the lab is there for: `laggard lab ROLE ...`. Programs that lead to one have another first word.
+/// The role of a process of the lab: `laggard lab ROLE ...`. Programs that start one have another first word.
 fn role(process: &Process) -> Option<&str> {
     match process.words.as_slice() {
         [_, lab, role, ..] if lab == "lab" => Some(role.as_str()),
@@ -150,7 +142,7 @@ pub(crate) fn made(mark: &str, name: &str) -> Option<(u64, u32)> {
     Some((u64::from_str_radix(micros, 16).ok()?, u32::from_str_radix(process, 16).ok()?))
 }
 
-/// This program, for the lab's own processes. One that was replaced meanwhile by another version goes on with that.
+/// The path of this program. If it was replaced meanwhile, the new version is used.
 pub(crate) fn program() -> Result<String, LabError> {
     let path = std::env::current_exe().map_err(LabError::at(Path::new("/proc/self/exe")))?;
     let path = path.display().to_string();

@@ -11,37 +11,34 @@ ip link set lo up
 ip link add switch type bridge
 ip link set switch up";
 
-/// From the switch: what a host receives is limited here. Frames are as long as storage networks have them, 9000
-/// bytes: without a limit the kernel hands on 64 KiB at once, and a lost packet would be that; with 1500 the machine's
-/// processors would be busy with nothing else.
+/// At the switch, which limits what a host receives. Frames have the 9000 bytes of storage networks: without a limit the
+/// kernel passes on 64 KiB, which would be the size of a lost packet; with 1500 bytes the machine's processors would be
+/// the bottleneck.
 const PORT: &str = "
 ip link add $NAME type veth peer name eth0 netns $HOLDER
 tc qdisc add dev $NAME root tbf rate ${RATE}mbit $BUCKET
 ip link set $NAME mtu 9000 gso_max_segs 1 master switch up";
 
-/// In the host: what it sends is limited here.
+/// On the host, which limits what it sends.
 const LINK: &str = "
 ip link set lo up
 ip addr add $ADDRESS/15 dev eth0
 tc qdisc add dev eth0 root tbf rate ${RATE}mbit $BUCKET
 ip link set eth0 mtu 9000 gso_max_segs 1 up";
 
-/// What a link lets through at once, and how long a packet may wait for the rest: half a second, as in a switch that
-/// has room.
+/// Half a second of queue, as in a switch with large buffers.
 const BUCKET: &str = "burst 256kb latency 500ms";
 
-/// At either end, later.
 const CHANGE: &str = "tc qdisc change dev $DEVICE root tbf rate ${RATE}mbit $BUCKET";
 
-/// Limits an end of a link anew.
+/// Changes the limit at one end of a link.
 pub(crate) fn change_rate(place: Place, device: &str, mbit: u64) -> Result<(), LabError> {
     let variables =
         [("DEVICE", device.to_owned()), ("RATE", mbit.to_string()), ("BUCKET", BUCKET.to_owned())];
     place.script(CHANGE, &variables).map(drop)
 }
 
-/// A run directory of its own, and folders that two daemons must not share. What lies below the machine's run
-/// directory is bound before that is hidden.
+/// A private /run, and folders that two daemons must not share. Folders below /run are bound before it is hidden.
 const MOUNTS: &str = "
 hostname $NAME
 for folder in $PRIVATE; do mkdir -p $OWN$folder; mount --bind $OWN$folder $folder; done
@@ -49,12 +46,11 @@ mount -t tmpfs -o mode=755 lab /run
 mkdir -p $BRICK $MOUNTPOINT
 touch $MARKER";
 
-/// Lays the switch.
 pub fn lay_switch(keeper: &Process) -> Result<(), LabError> {
     Place::Network(keeper.number).script(SWITCH, &[]).map(drop)
 }
 
-/// Makes a host and connects it.
+/// Creates a host and connects it.
 pub fn make_host(lab: &Lab, keeper: &Process, plan: &HostPlan) -> Result<(), LabError> {
     let name = &plan.name;
     let holder = start_holder(lab, keeper, name)?;
@@ -78,7 +74,7 @@ pub fn make_host(lab: &Lab, keeper: &Process, plan: &HostPlan) -> Result<(), Lab
 }
 
 impl Lab {
-    /// Connects a host that is neither server nor client: nobody records it. Where to run something in it.
+    /// Connects a host that is neither server nor client, and is not recorded.
     pub(crate) fn add_outsider(&self, plan: &HostPlan) -> Result<Place, LabError> {
         let keeper = self.keeper().ok_or_else(|| self.broken("its keeper"))?;
         make_host(self, &keeper, plan)?;
@@ -86,9 +82,9 @@ impl Lab {
         Ok(Place::Inside(holder.number))
     }
 
-    /// Takes such a host away, if it is there.
+    /// Removes such a host, if it exists.
     pub(crate) fn remove_outsider(&self, name: &str) -> Result<(), LabError> {
-        // With its end of the link it would go too, but only some time later.
+        // The end of the host would remove the link, too, but later.
         let _ = self.keeper_place()?.run(&["ip", "link", "delete", name]);
         wait_for(&format!("host {name} to end"), 10, || {
             let holder = self.holder(name);

@@ -1,4 +1,4 @@
-//! Taking a lab down.
+//! Removes a lab.
 
 use std::path::Path;
 
@@ -8,8 +8,7 @@ use crate::machine::place::wait_for;
 use crate::machine::{LabError, loops, processes};
 use crate::manifest::{self, Lock, Manifest};
 
-/// Takes a lab down, whole or half-built, whatever has become of its processes. What does not carry its mark is left
-/// alone.
+/// Removes a lab, also a half-built one or one whose processes have ended. What does not have its mark is left alone.
 pub fn down(name: &str) -> Result<(), LabError> {
     let folder = manifest::folder(name);
     let lock = Lock::take(&folder)?;
@@ -22,12 +21,12 @@ pub fn down(name: &str) -> Result<(), LabError> {
         std::fs::remove_dir_all(&folder).map_err(LabError::at(&folder))?;
     }
     drop(lock);
-    // Others may have labs there.
+    // Fails while other labs exist.
     let _ = std::fs::remove_dir(manifest::FOLDER);
     Ok(())
 }
 
-/// The manifest; none if the lab was cut short before it had one, and then its folder goes, if nothing is in it.
+/// The manifest. If construction failed before there was one, removes the empty folder.
 fn manifest_of(folder: &Path) -> Result<Option<Manifest>, LabError> {
     if folder.join("manifest.toml").exists() {
         return Manifest::read(folder).map(Some);
@@ -37,7 +36,7 @@ fn manifest_of(folder: &Path) -> Result<Option<Manifest>, LabError> {
     Ok(None)
 }
 
-/// Ends the first process, and with it all others; then waits until they are gone.
+/// Ends the first process and thus all others, and waits for them.
 fn end_processes(mark: &str) -> Result<(), LabError> {
     let own = processes::namespace(std::process::id());
     let mut namespaces: Vec<String> = vec![];
@@ -52,13 +51,13 @@ fn end_processes(mark: &str) -> Result<(), LabError> {
     })
 }
 
-/// A device goes with its last mount, and that goes a moment after the last process that saw it. One that was not
-/// mounted yet is detached here.
+/// A device is detached with its last mount, soon after the last process of the mount namespace. One that was never
+/// mounted is detached here.
 fn detach_loops(prefix: &str) -> Result<(), LabError> {
     wait_for("the lab's loop devices to go", 60, || {
         let left = loops::over(prefix);
         for device in &left {
-            // Still busy: it is asked again, until it is gone.
+            // While it is busy, it is tried again.
             let _ = loops::detach(&device.name);
         }
         left.is_empty().then_some(())

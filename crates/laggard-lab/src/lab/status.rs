@@ -1,4 +1,4 @@
-//! How a lab is.
+//! The state of a lab.
 
 use serde::Serialize;
 
@@ -7,35 +7,27 @@ use crate::disks::control::{self, DiskStatus, Order};
 use crate::machine::loops;
 use crate::manifest::Stage;
 
-/// What there is of a lab.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
-    /// Its name.
     pub name: String,
-    /// How far its building has come.
     pub stage: Stage,
-    /// Whether its first process lives.
+    /// Its first process runs.
     pub is_kept: bool,
-    /// What its file system says is wrong; none: all is well, or there is no file system.
+    /// The error of the file system's health check.
     pub complaint: Option<String>,
     /// The active faults, each with its host.
     pub faults: Vec<(&'static str, String)>,
-    /// Its hosts.
     pub hosts: Vec<HostStatus>,
 }
 
-/// What there is of a host.
 #[derive(Clone, Debug, Serialize)]
 pub struct HostStatus {
-    /// Its name.
     pub name: String,
-    /// Its address.
     pub address: String,
-    /// Whether its namespaces are there.
+    /// Its namespaces exist.
     pub is_there: bool,
     /// The loop device of its disk.
     pub device: Option<String>,
-    /// What its disk says.
     pub disk: Option<DiskStatus>,
 }
 

@@ -8,18 +8,18 @@ use crate::machine::place::{Place, wait_for};
 use crate::machine::{LabError, loops};
 use crate::plan::host::HostPlan;
 
-/// Room for the data of all disks, in memory: what the machine's own disk does must not show.
-pub fn make_room(lab: &Lab, keeper: Place) -> Result<(), LabError> {
+/// Mounts a tmpfs for the data of all disks, so that the machine's own disk has no influence.
+pub fn mount_data(lab: &Lab, keeper: Place) -> Result<(), LabError> {
     let mib: u64 = lab.hosts().iter().filter_map(|plan| plan.disk.as_ref()).map(|disk| disk.size_mib).sum();
     let (size, data) = (format!("size={}m", mib + 64), lab.folder.join("data").display().to_string());
     keeper.run(&["mount", "-t", "tmpfs", "-o", &size, "lab", &data]).map(drop)
 }
 
-/// Makes the disk of a server and mounts it there. A client has none.
+/// Creates the disk of a server and mounts it there. A client has none.
 pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabError> {
     let Some(disk) = &plan.disk else { return Ok(()) };
     let name = plan.name.as_str();
-    // Straight on the data, which is quicker than through the arm.
+    // Directly on the data, which is faster than through the disk model.
     let data = lab.folder.join("data").join(name).display().to_string();
     keeper.run(&["truncate", "--size", &format!("{}M", disk.size_mib), &data])?;
     match disk.format {
@@ -30,15 +30,15 @@ pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabErr
     let device = loops::attach(keeper, &lab.disk_file(name))?;
     let host = lab.host_place(name)?;
     mount(host, &format!("/dev/{device}"), disk.format)?;
-    // Whatever is in a lab may be hurt. On disk at once: what is only in memory goes with a disk that fails.
+    // Hosts of a lab may get faults. The marker is synchronised, or a disk that fails would lose it.
     let marker = format!("{}/{}", super::BRICK, crate::machine::MARKER);
     host.run(&["touch", &marker])?;
     host.run(&["sync", "--file-system", &marker])?;
-    // A device that is in use goes with its last user.
+    // A device in use is detached with its last user.
     loops::detach(&device)
 }
 
-/// Lets little of what is written wait in memory, so that all disks move at once. How it was is in the manifest first.
+/// Limits dirty pages, so that all disks are written continuously. The old limits are in the manifest first.
 pub fn limit(lab: &mut Lab) -> Result<(), LabError> {
     let hosts = lab.hosts();
     let devices = hosts.iter().filter_map(|host| lab.device(&host.name));
@@ -48,14 +48,14 @@ pub fn limit(lab: &mut Lab) -> Result<(), LabError> {
 }
 
 impl Lab {
-    /// Brings a disk back into use that its server has given up: a file system that met errors has shut itself down,
-    /// and daemons that found it so have ended, and are to be started.
+    /// Remounts a disk whose file system has shut itself down after errors. Daemons that used it have ended, and must be
+    /// started.
     pub(crate) fn recover_disk(&self, server: &str) -> Result<(), LabError> {
         let place = self.host_place(server)?;
         if place.script(PROBE, &[("BRICK", super::BRICK.into())]).is_err() {
             let device = self.device(server).ok_or_else(|| self.broken("a disk"))?;
             let path = format!("/dev/{device}");
-            // Held open: the device goes with its last user.
+            // Held open, because the device is detached with its last user.
             let _hold = std::fs::File::open(&path).map_err(LabError::at(path.as_ref()))?;
             let is_through = place.run(&["findmnt", "-no", "OPTIONS", super::BRICK])?.contains(",sync");
             self.end_daemons(server)?;
@@ -70,7 +70,7 @@ impl Lab {
         Ok(self.server(server)?.disk.unwrap_or_default().format)
     }
 
-    /// Whether servers write all to their disks at once. Files that are small and soon removed would never get there.
+    /// Makes servers write synchronously, or not. Small files that are soon removed would otherwise never reach the disk.
     pub fn write_through(&self, on: bool) -> Result<(), LabError> {
         let hosts = self.hosts();
         let mut servers = hosts.iter().filter(|host| host.is_server());
@@ -78,8 +78,7 @@ impl Lab {
     }
 }
 
-/// Whether something can be written, beside the file system's own files. That it is gone again is on disk too, or a
-/// disk that fails later would bring it back.
+/// Writes and removes a file. The removal is synchronised, or a disk that fails later would bring it back.
 const PROBE: &str = "
 echo well > $BRICK/probe
 sync $BRICK/probe

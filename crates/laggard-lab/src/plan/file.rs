@@ -8,57 +8,45 @@ use super::host::{self, HostPlan};
 use crate::disks::model::DiskModel;
 use crate::machine::LabError;
 
-/// A lab, as its file describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LabFile {
-    /// What the lab is called.
     pub name: String,
-    /// Everything random follows from it.
     pub seed: u64,
-    /// The file system to run; none: bare hosts with disks.
+    /// None: hosts with disks and no file system.
     pub filesystem: Option<String>,
-    /// How many servers may fail at once, where the file system can choose.
+    /// The number of servers that may fail, for file systems that let users choose.
     pub redundancy: usize,
-    /// Whether the file system and the disks are set so that every server does the same work at the same time.
+    /// The file system and the disks are configured so that all servers do the same work at the same time.
     pub true_peers: bool,
-    /// Whether servers write all to their disks at once.
+    /// Servers write synchronously.
     pub write_through: bool,
-    /// Hosts with a disk each.
     pub servers: Hosts,
-    /// Hosts that use the file system.
     pub clients: Hosts,
-    /// The disk of every server.
     pub disk: DiskModel,
-    /// What is different about single hosts.
+    /// Hosts that differ from the others.
     #[serde(rename = "host")]
     pub exceptions: Vec<Exception>,
 }
 
-/// Some hosts of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hosts {
-    /// How many.
     pub count: usize,
-    /// Their names begin so; a number follows.
+    /// Names are this and a number.
     pub prefix: String,
-    /// How fast their links are, in each direction.
+    /// In each direction.
     #[serde(default = "default_link")]
     pub link_mbit_per_second: u64,
 }
 
-/// What is different about a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exception {
-    /// The host.
     pub name: String,
-    /// Its address; default: counted up from 198.18.1.1 for servers, 198.18.2.1 for clients.
+    /// Default: counted up from 198.18.1.1 for servers, 198.18.2.1 for clients.
     pub address: Option<Ipv4Addr>,
-    /// How fast its link is.
     pub link_mbit_per_second: Option<u64>,
-    /// Its disk.
     pub disk: Option<DiskModel>,
 }
 
@@ -83,20 +71,19 @@ impl Default for LabFile {
     }
 }
 
-/// Names are parts of paths, command lines and interface names.
+/// Names are used in paths, command lines and interface names.
 const LONGEST_NAME: usize = 12;
 /// Hosts of one kind share the last number of their addresses.
 const MOST_HOSTS: usize = 200;
 
 impl LabFile {
-    /// Reads a lab file; mistakes are named.
     pub fn parse(text: &str) -> Result<LabFile, LabError> {
         let file: LabFile = toml::from_str(text).map_err(|error| LabError::Input(error.to_string()))?;
         file.check()?;
         Ok(file)
     }
 
-    /// The hosts: servers first.
+    /// Servers first.
     pub fn hosts(&self) -> Vec<HostPlan> {
         host::of(self)
     }
@@ -106,12 +93,12 @@ impl LabFile {
         for name in [&self.name, &self.servers.prefix, &self.clients.prefix] {
             if !is_name(name) {
                 return input(format!(
-                    "{name:?} is no name: up to {LONGEST_NAME} letters, digits and dashes"
+                    "{name:?} is not a name: use up to {LONGEST_NAME} lower-case letters, digits and dashes"
                 ));
             }
         }
         if self.servers.count.max(self.clients.count) > MOST_HOSTS {
-            return input(format!("a lab has up to {MOST_HOSTS} hosts of a kind"));
+            return input(format!("a lab has up to {MOST_HOSTS} servers and {MOST_HOSTS} clients"));
         }
         let hosts = self.hosts();
         for exception in &self.exceptions {
@@ -124,7 +111,7 @@ impl LabFile {
             let mut earlier = hosts[..number].iter();
             if earlier.any(|other| other.name == host.name || other.address == host.address) {
                 return input(format!(
-                    "two hosts are called {} or have the address {}",
+                    "two hosts have the name {} or the address {}",
                     host.name, host.address
                 ));
             }
@@ -149,8 +136,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(fits) && !name.starts_with('-')
 }
 
-/// The range for benchmarks (RFC 2544): nobody's real host has such an address. The end of it is for hosts that come
-/// with a fault.
+/// The benchmarking range (RFC 2544), which no real host uses. Its end is for the hosts of faults.
 fn is_inside(address: Ipv4Addr) -> bool {
     let [first, second, third, last] = address.octets();
     let is_kept = second == 19 && third >= 254;
@@ -174,7 +160,7 @@ mod tests {
         link_mbit_per_second = 10";
 
     #[test]
-    fn hosts_follow_from_the_file() {
+    fn hosts_are_derived_from_the_file() {
         let file = LabFile::parse(PAPER).unwrap();
         let hosts = file.hosts();
         assert_eq!(hosts.len(), 20);
@@ -191,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn mistakes_are_reported() {
         let error = |text: &str| LabFile::parse(text).unwrap_err().to_string();
-        assert!(error("name = '../x'").contains("\"../x\" is no name"));
+        assert!(error("name = '../x'").contains("\"../x\" is not a name"));
         assert!(error("colour = 1").contains("unknown field `colour`"));
         assert!(error("[[host]]\nname = 'x'").contains("no such host"));
         assert!(error("[[host]]\nname = 'oss1'\naddress = '198.18.1.2'").contains("two hosts"));

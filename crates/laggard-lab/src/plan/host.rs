@@ -5,21 +5,17 @@ use std::net::Ipv4Addr;
 use super::file::{Exception, Hosts, LabFile};
 use crate::disks::model::DiskModel;
 
-/// One host, as it shall be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostPlan {
-    /// Its name.
     pub name: String,
-    /// Its address.
     pub address: Ipv4Addr,
-    /// How fast its link is, in each direction.
+    /// In each direction.
     pub link_mbit_per_second: u64,
-    /// Its disk; clients have none.
+    /// Clients have none.
     pub disk: Option<DiskModel>,
 }
 
 impl HostPlan {
-    /// Whether it stores data.
     pub fn is_server(&self) -> bool {
         self.disk.is_some()
     }
@@ -32,7 +28,7 @@ pub fn of(file: &LabFile) -> Vec<HostPlan> {
     for host in &mut hosts {
         let name = host.name.clone();
         let exceptions = file.exceptions.iter().filter(|exception| exception.name == name);
-        exceptions.for_each(|exception| bend(host, exception));
+        exceptions.for_each(|exception| apply(host, exception));
     }
     hosts
 }
@@ -47,7 +43,7 @@ fn some(hosts: &Hosts, third: u8) -> impl Iterator<Item = HostPlan> {
     (1..=hosts.count).map(host)
 }
 
-fn bend(host: &mut HostPlan, exception: &Exception) {
+fn apply(host: &mut HostPlan, exception: &Exception) {
     host.address = exception.address.unwrap_or(host.address);
     host.link_mbit_per_second = exception.link_mbit_per_second.unwrap_or(host.link_mbit_per_second);
     if let (true, Some(disk)) = (host.is_server(), &exception.disk) {

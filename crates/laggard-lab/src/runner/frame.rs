@@ -18,7 +18,6 @@ use crate::machine::snapshot::Snapshot;
 use crate::machine::{LabError, needs};
 use crate::workloads::Workload;
 
-/// How a case ended.
 #[derive(Debug)]
 pub enum CaseOutcome {
     Finished(Box<CaseResult>),
@@ -92,9 +91,8 @@ fn setup_to_teardown(
 ) -> Result<CaseOutcome, LabError> {
     let begin = Instant::now();
     let mut result = CaseResult::new(plan.case);
-    let mut enter = |phase: Phase, what: Value| {
-        kept.as_mut().map_or(Ok(()), |kept| kept.journal.add(phase, what))
-    };
+    let mut enter =
+        |phase: Phase, what: Value| kept.as_mut().map_or(Ok(()), |kept| kept.journal.add(phase, what));
     let ran = enter(Phase::Setup, json!("begin"))
         .and_then(|()| setup(plan, callbacks, &mut result))
         .and_then(|mut run| run.run_phases(&mut enter));

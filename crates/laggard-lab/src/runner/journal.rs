@@ -19,7 +19,7 @@ const ENDS: [&str; 5] = ["refused", "CLEAN", "DIRTY", "interrupted", "recovered"
 #[derive(Debug)]
 pub struct CaseJournal(JsonLines);
 
-/// Which process ran a case that did not end, and since when.
+/// A case that did not end, with the process that ran it.
 #[derive(Debug)]
 pub struct Unfinished {
     pub controller: Option<u32>,

@@ -57,7 +57,8 @@ impl CaseRun<'_> {
         let (Some(recording), Some(load)) = (self.recording.take(), &self.plan.steps.load) else {
             return Ok(());
         };
-        let times = [recording.begin_ns, self.applied_ns, self.result.revert_ns.unwrap_or_default(), now_ns()];
+        let times =
+            [recording.begin_ns, self.applied_ns, self.result.revert_ns.unwrap_or_default(), now_ns()];
         let [begin, applied, reverted, end] = times.map(timestamp);
         let (lab, folder) = (recording.lab.clone(), recording.folder.clone());
         recording.end()?;

@@ -16,9 +16,9 @@ pub struct Assessment {
     pub outcome: Outcome,
     /// The error that the program met.
     pub errno: Option<i32>,
-    /// What `laggard work` printed.
+    /// The output of `laggard work`.
     pub verdict: Option<Verdict>,
-    /// What the outcome does not say.
+    /// A remark, such as "degraded".
     pub note: Option<String>,
 }
 

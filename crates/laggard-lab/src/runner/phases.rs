@@ -16,7 +16,7 @@ use crate::work::outcome::Outcome;
 
 type Action<'a> = fn(&mut CaseRun<'a>) -> Result<(), LabError>;
 
-/// What is logged in another phase is collected with the next of these.
+/// Messages of other phases are collected with the next of these.
 const LOGGED: [Phase; 5] = [Phase::Init, Phase::Observe, Phase::Fsck, Phase::Check, Phase::Revert];
 
 /// A client probes the file system this often, each time with this limit.
@@ -173,5 +173,7 @@ fn must_be_ok(what: &str, result: &StepResult) -> Result<(), LabError> {
         return Ok(());
     }
     let short = &result.short;
-    Err(LabError::Input(format!("{what} was {short} before the fault was injected: see stat.jsonl and steps/")))
+    Err(LabError::Input(format!(
+        "{what} was {short} before the fault was injected: see stat.jsonl and steps/"
+    )))
 }

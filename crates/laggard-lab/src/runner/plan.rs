@@ -1,4 +1,4 @@
-//! What a case does: which optional phases it has, with which commands and time limits.
+//! The plan of a case: its optional phases, with their commands and time limits.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct FaultPlan {
     pub ttl: Duration,
 }
 
-/// What is the same for all cases of a campaign or suite. A phase whose field is none, false, empty or zero is left out.
+/// The steps of all cases of a campaign or suite. A phase whose field is none, false, empty or zero is left out.
 #[derive(Clone, Debug)]
 pub struct Steps {
     /// Replaces `{seed}` in commands.
@@ -111,7 +111,7 @@ pub struct Load {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Safety {
-    /// How many nodes may have a fault at the same time.
+    /// The number of nodes that may have a fault at the same time.
     pub max_faults: usize,
     pub max_hold: Duration,
     /// The file that every node with a fault must have.
@@ -146,7 +146,7 @@ pub struct Timeouts {
     pub mount: Duration,
 }
 
-/// How a caller hears of progress, and stops a case.
+/// The caller's functions: one reports progress, one stops a case.
 #[derive(Clone, Copy)]
 pub struct Callbacks<'a> {
     pub is_over: &'a (dyn Fn() -> bool + Sync),
@@ -156,7 +156,7 @@ pub struct Callbacks<'a> {
 const GLANCE: Duration = Duration::from_millis(50);
 
 impl Steps {
-    /// Whether a case has a phase.
+    /// A case has this phase.
     pub fn has(&self, phase: Phase) -> bool {
         match phase {
             Phase::Age => self.age.is_some(),

@@ -31,7 +31,6 @@ pub struct Summary {
     pub is_cut_short: bool,
 }
 
-/// How a case of a queue ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CaseEnd {
     pub is_finished: bool,

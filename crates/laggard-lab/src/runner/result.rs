@@ -35,7 +35,7 @@ pub struct CaseResult {
     pub felt_s: Option<f64>,
     /// From the begin of the revert until the file system reported itself healthy and repaired.
     pub recover_s: Option<f64>,
-    /// What was left behind, or could not be reverted.
+    /// Things left behind, and faults that could not be reverted.
     pub dirty: Vec<String>,
     pub diagnosis: Option<Diagnosis>,
     /// The file system's version.
@@ -49,7 +49,7 @@ pub struct StepResult {
     pub outcome: Outcome,
     /// The outcome with numbers: `partial(3/40 EIO)`.
     pub short: String,
-    /// What the outcome does not say.
+    /// A remark, such as "degraded" or "mount".
     pub note: Option<String>,
     pub seconds: f64,
     pub files_lost: u64,
@@ -57,7 +57,7 @@ pub struct StepResult {
     pub bytes_lost: u64,
 }
 
-/// What a diagnosis of the recording says.
+/// The diagnosis of the recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnosis {
     /// The worst first.

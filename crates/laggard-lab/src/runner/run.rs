@@ -236,8 +236,7 @@ impl<'a> CaseRun<'a> {
         outcome: Outcome,
         text: &str,
     ) -> Result<Stat, LabError> {
-        let stat =
-            Stat { stdout_tail: text.to_owned(), ..self.plain_stat(phase, name, node, outcome) };
+        let stat = Stat { stdout_tail: text.to_owned(), ..self.plain_stat(phase, name, node, outcome) };
         self.add_stat(&stat)?;
         Ok(stat)
     }

@@ -19,7 +19,7 @@ pub struct Origin {
     pub version: u32,
     pub campaign: String,
     pub seed: u64,
-    /// How choices follow from the seed.
+    /// The random number generator.
     pub random: String,
     /// A checksum of the campaign file.
     pub config: String,
@@ -32,7 +32,7 @@ pub struct CaseSchedule {
     pub case: Case,
     pub model: Option<Fault>,
     pub ttl_seconds: u64,
-    /// What was chosen, by node. Names that a file system draws at random are left out.
+    /// By node. Names that a file system draws at random are left out.
     pub choices: BTreeMap<String, Vec<Choice>>,
 }
 

@@ -28,7 +28,7 @@ pub struct Stat {
     pub outcome: Outcome,
     /// The error that the step met.
     pub errno: Option<i32>,
-    /// What the outcome does not say.
+    /// A remark, such as "degraded".
     pub note: Option<String>,
     pub tally: Option<Tally>,
     pub stdout_tail: String,

@@ -274,7 +274,7 @@ fn perform_in_lab(fault: &PlannedFault, lab: &Lab, host: &str, step: &LabStep) -
         LabStep::IsHealthy => {
             let active = Journal::of_lab(lab)?.active()?;
             let is_only = active.iter().all(|other| other.planned.id == fault.id);
-            if is_only { lab.become_well() } else { Ok(()) }
+            if is_only { lab.wait_until_healthy() } else { Ok(()) }
         }
     }
 }

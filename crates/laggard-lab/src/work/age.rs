@@ -1,4 +1,4 @@
-//! Makes a file system look used: files are made, copied, packed into archives and removed.
+//! Makes a file system look used: creates, copies, archives and removes files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,47 +9,39 @@ use super::write::{Sizes, Sync, Writing, write_file};
 use crate::machine::LabError;
 use laggard_core::model::random::Random;
 
-/// What happens to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A file is copied.
     Copy,
-    /// A folder becomes an archive.
     Tar,
-    /// A file is removed.
     Remove,
 }
 
-/// How much of it.
 #[derive(Clone, Debug)]
 pub struct Ageing {
-    /// How many files.
     pub files: u64,
-    /// How many bytes they have together, about.
+    /// Approximate total size.
     pub bytes: u64,
-    /// What happens to them, in turn.
+    /// Each is applied to a share of the files, in turn.
     pub operations: Vec<Operation>,
-    /// What all of it follows from.
     pub seed: u64,
 }
 
 impl Operation {
-    /// The operation of that name.
     pub fn named(name: &str) -> Result<Operation, LabError> {
         match name {
             "copy" => Ok(Operation::Copy),
             "tar" => Ok(Operation::Tar),
             "rm" => Ok(Operation::Remove),
-            _ => Err(LabError::Input(format!("no operation is called {name:?}; there are copy, tar, rm"))),
+            _ => Err(LabError::Input(format!("unknown operation {name:?}; expected copy, tar or rm"))),
         }
     }
 }
 
-/// Of all files, so many are touched by each operation.
+/// The share of files that each operation is applied to.
 const TOUCHED: f64 = 0.2;
 const CHOOSE: u64 = 0xa6e;
 
-/// Makes files below a folder, and lets the operations happen to some of them.
+/// Creates files below a folder, and applies the operations to some of them.
 pub fn age(folder: &Path, ageing: &Ageing) -> Tally {
     let mean = (ageing.bytes / ageing.files.max(1)).max(1);
     let sizes = Sizes { least: mean / 4 + 1, most: mean * 3 };
@@ -65,7 +57,7 @@ pub fn age(folder: &Path, ageing: &Ageing) -> Tally {
     for operation in &ageing.operations {
         let (some, mut others): (Vec<String>, Vec<String>) =
             there.into_iter().partition(|_| random.happens(TOUCHED));
-        let done = some.iter().map(|path| (path, happen(*operation, folder, path)));
+        let done = some.iter().map(|path| (path, perform(*operation, folder, path)));
         for (path, outcome) in done {
             let file = WrittenFile { path: path.clone(), size: 0, generation: 0, sums: vec![] };
             note(&mut tally, &file, "age", outcome);
@@ -80,12 +72,12 @@ pub fn age(folder: &Path, ageing: &Ageing) -> Tally {
 
 fn note(tally: &mut Tally, file: &WrittenFile, doing: &str, outcome: io::Result<()>) {
     match outcome {
-        Ok(()) => tally.well(file.size),
+        Ok(()) => tally.add_ok(file.size),
         Err(error) => tally.failed(&file.path, doing, &error, 0),
     }
 }
 
-fn happen(operation: Operation, folder: &Path, path: &str) -> io::Result<()> {
+fn perform(operation: Operation, folder: &Path, path: &str) -> io::Result<()> {
     let from = folder.join(path);
     match operation {
         Operation::Copy => std::fs::copy(&from, with(&from, "copy")).map(drop),
@@ -109,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_copied_packed_and_removed_and_every_time_the_same() {
+    fn files_are_copied_archived_and_removed_and_the_seed_decides_which() {
         let operations = ["copy", "tar", "rm"].map(|name| Operation::named(name).unwrap()).to_vec();
         let ageing = Ageing { files: 60, bytes: 60_000, operations, seed: 4 };
         let names = || {
@@ -132,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_operation_is_told() {
-        assert!(Operation::named("mv").unwrap_err().to_string().ends_with("there are copy, tar, rm"));
+    fn an_unknown_operation_is_reported() {
+        assert!(Operation::named("mv").unwrap_err().to_string().ends_with("expected copy, tar or rm"));
     }
 }

@@ -1,31 +1,27 @@
-//! What is in a block: it follows from the seed, the file, its generation and the block's place, so that a block that
-//! is somewhere else, or is older than it should be, can be told from one that is damaged.
+//! The content of a block follows from the seed, the file, its generation and the block's position, so that a misplaced or
+//! stale block can be distinguished from a damaged one.
 
 use twox_hash::XxHash3_64;
 
 use laggard_core::model::random::Random;
 
-/// Blocks are compared one by one.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// What a file's blocks follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Of the work.
     pub seed: u64,
-    /// Of the path.
+    /// A checksum of the path.
     pub file: u64,
-    /// How often it was written anew.
+    /// The number of rewrites.
     pub generation: u32,
 }
 
 impl Origin {
-    /// The file of that path.
     pub fn of(seed: u64, path: &str, generation: u32) -> Origin {
         Origin { seed, file: sum(path.as_bytes()), generation }
     }
 
-    /// Fills a block, or the beginning of one.
+    /// Fills a block, or the first part of one.
     pub fn fill(&self, block: u64, bytes: &mut [u8]) {
         let mut random = Random::of(self.seed, &[self.file, u64::from(self.generation), block]);
         for chunk in bytes.chunks_mut(8) {
@@ -34,7 +30,7 @@ impl Origin {
         }
     }
 
-    /// The sum of a block of that length.
+    /// The checksum of a block of that length.
     pub fn sum(&self, block: u64, length: usize) -> u64 {
         let mut bytes = vec![0; length];
         self.fill(block, &mut bytes);
@@ -42,7 +38,6 @@ impl Origin {
     }
 }
 
-/// The sum of bytes.
 pub fn sum(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
@@ -52,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_blocks_are_alike_and_the_same_block_always_is() {
+    fn every_block_differs_from_all_others_and_is_reproducible() {
         let origin = Origin::of(7, "a/b", 0);
         let others = [
             Origin::of(7, "a/c", 0).sum(0, 4096),
@@ -66,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_that_others_compute() {
+    fn checksums_match_the_published_ones() {
         // The published test vector of XXH3 for no bytes.
         assert_eq!(sum(b""), 0x2d06_8005_38d3_94c2);
     }

@@ -1,26 +1,26 @@
-//! The words for what became of a step.
+//! The outcome of a step.
 
 use serde::{Deserialize, Serialize};
 
-/// What became of a step, the worst last but for those that say nothing: `a.max(b)` is what two steps together came to.
+/// Ordered by severity: `a.max(b)` is the outcome of two steps together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Outcome {
-    /// Not done.
+    /// Not run.
     #[serde(rename = "skipped")]
     Skipped,
-    /// All verified.
+    /// Everything is verified.
     #[serde(rename = "ok")]
     Ok,
-    /// A check of the file system found nothing.
+    /// Fsck found nothing.
     #[serde(rename = "normal")]
     Normal,
-    /// A check of the file system mended something.
+    /// Fsck repaired something.
     #[serde(rename = "repaired")]
     Repaired,
-    /// It gave up, for a reason that no other word has.
+    /// It failed for a reason without an outcome of its own.
     #[serde(rename = "aborted")]
     Aborted,
-    /// An error that has no word of its own.
+    /// An errno without an outcome of its own.
     #[serde(rename = "error")]
     Error,
     /// ENOSPC.
@@ -35,40 +35,40 @@ pub enum Outcome {
     /// EINVAL.
     #[serde(rename = "invalid")]
     Invalid,
-    /// Nobody answers: ENOTCONN, ECONNREFUSED, EHOSTUNREACH, ETIMEDOUT and the like.
+    /// No answer: ENOTCONN, ECONNREFUSED, EHOSTUNREACH, ETIMEDOUT and the like.
     #[serde(rename = "comm-err")]
     CommErr,
     /// EIO.
     #[serde(rename = "io-err")]
     IoErr,
-    /// Some files have an error, others are well.
+    /// Some files have an error, others are ok.
     #[serde(rename = "partial")]
     Partial,
-    /// Data that is not what was written.
+    /// Data differs from what was written.
     #[serde(rename = "corrupt")]
     Corrupt,
-    /// It did not end, nor get on, and was killed.
+    /// It made no progress and was killed.
     #[serde(rename = "hang")]
     Hang,
-    /// It could not even be killed.
+    /// It could not be killed.
     #[serde(rename = "hang-D")]
     HangD,
     /// The kernel panicked.
     #[serde(rename = "panic")]
     Panic,
-    /// A node was booted anew.
+    /// A node rebooted.
     #[serde(rename = "reboot")]
     Reboot,
-    /// What should have been well before any fault was not: nothing can be said.
+    /// Something failed before the fault was injected.
     #[serde(rename = "infra-fail")]
     InfraFail,
 }
 
-/// Peers that are gone, as the kernel says it.
+/// Errnos of unreachable peers.
 const COMMUNICATION: [i32; 10] = [100, 101, 103, 104, 107, 108, 110, 111, 112, 113];
 
 impl Outcome {
-    /// All words, the mildest first.
+    /// In order of severity.
     pub const ALL: [Outcome; 19] = [
         Outcome::Skipped,
         Outcome::Ok,
@@ -91,7 +91,6 @@ impl Outcome {
         Outcome::InfraFail,
     ];
 
-    /// The word.
     pub fn as_str(self) -> &'static str {
         match self {
             Outcome::Skipped => "skipped",
@@ -116,7 +115,6 @@ impl Outcome {
         }
     }
 
-    /// The word for an error of the kernel.
     pub fn of_errno(errno: i32) -> Outcome {
         match errno {
             2 => Outcome::NoFile,
@@ -130,7 +128,7 @@ impl Outcome {
         }
     }
 
-    /// The word for the first error that a program's own words name.
+    /// The first error message in the output of a program.
     pub fn of_text(text: &str) -> Option<(Outcome, i32)> {
         const TEXTS: [(&str, i32); 13] = [
             ("Input/output error", 5),
@@ -151,7 +149,6 @@ impl Outcome {
         found.map(|(_, errno)| (Outcome::of_errno(*errno), *errno))
     }
 
-    /// Whether nothing is wrong.
     pub fn is_ok(self) -> bool {
         matches!(self, Outcome::Ok | Outcome::Normal | Outcome::Repaired | Outcome::Skipped)
     }
@@ -168,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_have_their_words() {
+    fn errnos_have_outcomes() {
         let words: Vec<&str> =
             [2, 5, 22, 28, 30, 107, 110, 113, 116].map(|errno| Outcome::of_errno(errno).as_str()).to_vec();
         let expected = ["nofile", "io-err", "invalid", "nospace", "rofs", "comm-err", "comm-err", "comm-err"];
@@ -179,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_of_two_is_what_they_come_to() {
+    fn the_worse_outcome_is_the_greater() {
         use Outcome::*;
         let order = [Reboot, Panic, HangD, Hang, Corrupt, Partial, IoErr, Aborted, Ok];
         assert!(order.windows(2).all(|pair| pair[0] > pair[1]));
     }
 
     #[test]
-    fn every_word_is_written_as_it_is_said() {
+    fn every_outcome_is_serialised_as_it_is_displayed() {
         for outcome in Outcome::ALL {
             assert_eq!(serde_json::to_string(&outcome).unwrap(), format!("\"{outcome}\""));
         }

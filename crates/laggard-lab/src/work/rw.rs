@@ -9,27 +9,23 @@ use super::tally::{Damage, Tally};
 use super::verify::fill;
 use super::write::{Sizes, Sync, Writing, write_file};
 
-/// What to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Rounds {
-    /// How many files.
     pub files: u64,
-    /// How large.
     pub sizes: Sizes,
-    /// When data must be on disk.
     pub sync: Sync,
-    /// What sizes and contents follow from.
+    /// Sizes and contents follow from it.
     pub seed: u64,
 }
 
-/// Writes, reads back and removes, file by file. What cannot be removed stays, and is an error of its file.
+/// Writes, reads back and removes file by file. A file that cannot be removed counts as an error.
 pub fn run(folder: &Path, rounds: &Rounds) -> Tally {
     let Rounds { files, sizes, seed, .. } = *rounds;
     let plan = Writing { files, sizes, rewrite_percent: 0, seed }.plan();
     let mut tally = Tally::default();
     for mut file in plan {
         match one(folder, &mut file, rounds) {
-            Ok(true) => tally.well(2 * file.size),
+            Ok(true) => tally.add_ok(2 * file.size),
             Ok(false) => tally.damaged(&file.path, &[Damage::Corrupt], file.size),
             Err((doing, error)) => tally.failed(&file.path, doing, &error, file.size),
         }
@@ -37,7 +33,7 @@ pub fn run(folder: &Path, rounds: &Rounds) -> Tally {
     tally
 }
 
-/// Whether a file could be read as it was written.
+/// Compares a file with what was written.
 fn one(folder: &Path, file: &mut WrittenFile, rounds: &Rounds) -> Result<bool, (&'static str, io::Error)> {
     write_file(folder, file, rounds.seed, rounds.sync).map_err(|error| ("write", error))?;
     let is_same = read_back(folder, file, rounds.seed).map_err(|error| ("read", error))?;
@@ -87,7 +83,7 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let tally = run(&file, &rounds(Sync::None));
         assert_eq!((tally.ok, tally.outcome(), tally.errno()), (0, Outcome::Error, Some(20)));
-        // Every write to this device fails for want of space.
+        // Every write to this device fails with ENOSPC.
         let full = folder.path().join("full");
         std::fs::create_dir_all(full.join("d0")).unwrap();
         for number in 0..12 {

@@ -1,4 +1,4 @@
-//! What became of a piece of work.
+//! Counts intact and damaged files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,62 +7,53 @@ use serde::{Deserialize, Serialize};
 
 use super::outcome::Outcome;
 
-/// What can be wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Damage {
-    /// A block is none that was ever written.
+    /// A block was never written like this.
     Corrupt,
-    /// The file ends too soon.
     Short,
-    /// The file goes on after its end.
     Long,
-    /// A block of another place.
+    /// A block of another position or file.
     Misplaced,
-    /// A block as it was before it was written anew.
+    /// A block as it was before a rewrite.
     Stale,
-    /// The file is not there.
     Missing,
-    /// A file that nobody wrote.
+    /// A file that was not written.
     Extra,
 }
 
-/// One file that is not well, as an example.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
-    /// From the folder of the work on.
+    /// Relative to the folder of the work.
     pub path: String,
-    /// What is wrong, or the error.
+    /// The damage or the error.
     pub what: String,
 }
 
-/// What became of a piece of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Files that are well.
+    /// Intact files.
     pub ok: u64,
-    /// All files.
     pub total: u64,
-    /// Bytes that were moved.
+    /// Bytes read or written.
     pub bytes: u64,
-    /// Bytes that are gone or not what was written.
+    /// Bytes that are missing or differ from what was written.
     pub bytes_lost: u64,
-    /// Files by what is wrong with them; a file counts once for each.
+    /// Files by damage; a file counts once for each kind.
     pub damages: BTreeMap<Damage, u64>,
-    /// Files by the error that they met.
+    /// Files by errno.
     pub errors: BTreeMap<i32, u64>,
-    /// The first few that are not well.
+    /// The first few damaged files.
     pub examples: Vec<Example>,
 }
 
-/// The line that a machine reads.
+/// The JSON line that `laggard work --json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// One word for all.
     pub outcome: Outcome,
-    /// The error that most files met.
+    /// The most frequent errno.
     pub errno: Option<i32>,
-    /// The rest.
     pub tally: Tally,
 }
 
@@ -71,14 +62,12 @@ const ENOENT: i32 = 2;
 const EIO: i32 = 5;
 
 impl Tally {
-    /// A file is well.
-    pub fn well(&mut self, bytes: u64) {
+    pub fn add_ok(&mut self, bytes: u64) {
         self.total += 1;
         self.ok += 1;
         self.bytes += bytes;
     }
 
-    /// A file is damaged, in these ways.
     pub fn damaged(&mut self, path: &str, damages: &[Damage], bytes_lost: u64) {
         self.total += 1;
         self.bytes_lost += bytes_lost;
@@ -89,13 +78,12 @@ impl Tally {
         self.example(path, words.join(", "));
     }
 
-    /// A file that should not be there. It is none of those that are counted.
+    /// A file that should not exist; it does not count towards the total.
     pub fn extra(&mut self, path: &str) {
         *self.damages.entry(Damage::Extra).or_default() += 1;
         self.example(path, "extra".into());
     }
 
-    /// A file could not be reached.
     pub fn failed(&mut self, path: &str, doing: &str, error: &io::Error, bytes_lost: u64) {
         self.total += 1;
         self.bytes_lost += bytes_lost;
@@ -113,18 +101,17 @@ impl Tally {
         }
     }
 
-    /// How many files have data that is not what was written.
+    /// The number of files whose data differs from what was written.
     pub fn wrong(&self) -> u64 {
         self.damages.iter().filter(|(damage, _)| **damage != Damage::Missing).map(|(_, count)| count).sum()
     }
 
-    /// The error that most files met; of several, the one of the smallest number.
+    /// The most frequent errno; of several, the smallest.
     pub fn errno(&self) -> Option<i32> {
         let most = self.errors.values().max()?;
         self.errors.iter().find(|(_, count)| *count == most).map(|(errno, _)| *errno)
     }
 
-    /// One word for all.
     pub fn outcome(&self) -> Outcome {
         match self.errno() {
             _ if self.wrong() > 0 => Outcome::Corrupt,
@@ -134,14 +121,13 @@ impl Tally {
         }
     }
 
-    /// The line that a machine reads.
     pub fn verdict(self) -> Verdict {
         Verdict { outcome: self.outcome(), errno: self.errno(), tally: self }
     }
 }
 
 impl Verdict {
-    /// The verdict in the last line of what a program printed, if there is one.
+    /// The verdict in the last line of the output of a program.
     pub fn in_text(text: &str) -> Option<Verdict> {
         let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
         serde_json::from_str(last).ok()
@@ -159,7 +145,6 @@ impl Verdict {
     }
 }
 
-/// The name of an error.
 pub fn name(errno: i32) -> String {
     let known = match errno {
         1 => "EPERM",
@@ -197,11 +182,11 @@ mod tests {
     }
 
     #[test]
-    fn wrong_data_is_worse_than_an_error_and_one_file_that_is_well_makes_it_partial() {
+    fn damaged_data_is_worse_than_an_error_and_one_intact_file_makes_it_partial() {
         let mut tally = Tally::default();
         tally.failed("a", "open", &error(5), 10);
         assert_eq!(tally.outcome(), Outcome::IoErr);
-        tally.well(4);
+        tally.add_ok(4);
         assert_eq!(tally.clone().verdict().short(), "partial(1/2 EIO)");
         tally.failed("b", "open", &error(107), 10);
         tally.failed("c", "read", &error(107), 10);
@@ -212,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_the_verdict_whatever_was_said_before() {
+    fn the_last_line_is_the_verdict_whatever_was_printed_before() {
         let mut tally = Tally::default();
         tally.extra("x");
         tally.failed("y", "open", &error(107), 3);

@@ -9,13 +9,13 @@ use super::content::{self, BLOCK_BYTES, Origin};
 use super::manifest::{WorkManifest, WrittenFile};
 use super::tally::{Damage, Tally};
 
-/// What every block of the work is: the sum of each, and where it belongs.
+/// The position of every block, by its checksum.
 struct Known<'a> {
     seed: u64,
     places: HashMap<u64, (&'a str, u64)>,
 }
 
-/// What was found in a file.
+/// The damage of a file.
 #[derive(Default)]
 struct Findings {
     damages: Vec<Damage>,
@@ -28,7 +28,7 @@ pub fn verify(folder: &Path, manifest: &WorkManifest) -> Tally {
     let mut tally = Tally::default();
     for file in &manifest.files {
         match known.compare(folder, file) {
-            Ok(findings) if findings.damages.is_empty() => tally.well(file.size),
+            Ok(findings) if findings.damages.is_empty() => tally.add_ok(file.size),
             Ok(findings) => tally.damaged(&file.path, &findings.damages, findings.bytes_lost),
             Err((doing, error)) => tally.failed(&file.path, doing, &error, file.size),
         }
@@ -73,7 +73,7 @@ impl Known<'_> {
         Ok(findings)
     }
 
-    /// What a block is that is not the one that belongs here.
+    /// Classifies a block that differs from the expected one.
     fn kind(&self, file: &WrittenFile, block: u64, found: u64) -> Damage {
         let length = file.block_bytes(block);
         let is_older =
@@ -108,7 +108,7 @@ pub(super) fn fill(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(got)
 }
 
-/// All files below a folder, from it on. Folders that cannot be read hold no extra files that could be seen.
+/// All files below a folder, relative to it. Unreadable folders are skipped.
 fn list(folder: &Path) -> Vec<String> {
     let (mut files, mut left) = (vec![], vec![PathBuf::new()]);
     while let Some(part) = left.pop() {
@@ -131,22 +131,22 @@ mod tests {
     use super::*;
     use std::os::unix::fs::FileExt;
 
-    struct Bench {
+    struct Fixture {
         folder: tempfile::TempDir,
         manifest: WorkManifest,
     }
 
-    fn bench() -> Bench {
+    fn fixture() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let sizes = Sizes { least: 9_000, most: 60_000 };
         let writing = Writing { files: 30, sizes, rewrite_percent: 30, seed: 5 };
         let path = folder.path().join("m.json");
         let tally = write(&folder.path().join("v"), &writing, &path).unwrap();
         assert_eq!((tally.ok, tally.total, tally.outcome()), (30, 30, Outcome::Ok));
-        Bench { manifest: WorkManifest::read(&path).unwrap(), folder }
+        Fixture { manifest: WorkManifest::read(&path).unwrap(), folder }
     }
 
-    impl Bench {
+    impl Fixture {
         fn root(&self) -> PathBuf {
             self.folder.path().join("v")
         }
@@ -156,7 +156,6 @@ mod tests {
             File::options().read(true).write(true).open(path).unwrap()
         }
 
-        /// What is wrong, and with how many files.
         fn found(&self) -> (Outcome, Vec<(Damage, u64)>, u64) {
             let tally = verify(&self.root(), &self.manifest);
             (tally.outcome(), tally.damages.clone().into_iter().collect(), tally.bytes_lost)
@@ -164,61 +163,61 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_it_was_written_is_ok() {
-        assert_eq!(bench().found(), (Outcome::Ok, vec![], 0));
+    fn intact_files_are_ok() {
+        assert_eq!(fixture().found(), (Outcome::Ok, vec![], 0));
     }
 
     #[test]
     fn one_flipped_bit_is_corrupt() {
-        let bench = bench();
-        let file = bench.open(3);
+        let fixture = fixture();
+        let file = fixture.open(3);
         let mut byte = [0];
         file.read_exact_at(&mut byte, 5000).unwrap();
         file.write_all_at(&[byte[0] ^ 4], 5000).unwrap();
-        assert_eq!(bench.found(), (Outcome::Corrupt, vec![(Damage::Corrupt, 1)], 4096));
+        assert_eq!(fixture.found(), (Outcome::Corrupt, vec![(Damage::Corrupt, 1)], 4096));
     }
 
     #[test]
-    fn a_file_that_ends_too_soon_is_short_and_one_that_goes_on_is_long() {
-        let bench = bench();
-        let size = bench.manifest.files[4].size;
-        bench.open(4).set_len(size - 100).unwrap();
-        assert_eq!(bench.found(), (Outcome::Corrupt, vec![(Damage::Short, 1)], 100));
-        let bench = self::bench();
-        bench.open(4).set_len(size + 1).unwrap();
-        assert_eq!(bench.found(), (Outcome::Corrupt, vec![(Damage::Long, 1)], 0));
+    fn truncated_files_are_short_and_extended_ones_are_long() {
+        let fixture = fixture();
+        let size = fixture.manifest.files[4].size;
+        fixture.open(4).set_len(size - 100).unwrap();
+        assert_eq!(fixture.found(), (Outcome::Corrupt, vec![(Damage::Short, 1)], 100));
+        let fixture = self::fixture();
+        fixture.open(4).set_len(size + 1).unwrap();
+        assert_eq!(fixture.found(), (Outcome::Corrupt, vec![(Damage::Long, 1)], 0));
     }
 
     #[test]
-    fn a_block_of_another_file_or_place_is_misplaced() {
-        let bench = bench();
+    fn a_block_of_another_file_or_position_is_misplaced() {
+        let fixture = fixture();
         let mut block = [0; 4096];
-        bench.open(7).read_exact_at(&mut block, 0).unwrap();
-        bench.open(8).write_all_at(&block, 4096).unwrap();
-        bench.open(7).write_all_at(&block, 4096).unwrap();
-        assert_eq!(bench.found(), (Outcome::Corrupt, vec![(Damage::Misplaced, 2)], 8192));
+        fixture.open(7).read_exact_at(&mut block, 0).unwrap();
+        fixture.open(8).write_all_at(&block, 4096).unwrap();
+        fixture.open(7).write_all_at(&block, 4096).unwrap();
+        assert_eq!(fixture.found(), (Outcome::Corrupt, vec![(Damage::Misplaced, 2)], 8192));
     }
 
     #[test]
-    fn a_block_from_before_it_was_written_anew_is_stale() {
-        let bench = bench();
-        let number = bench.manifest.files.iter().position(|file| file.generation == 1).unwrap();
+    fn a_block_from_before_a_rewrite_is_stale() {
+        let fixture = fixture();
+        let number = fixture.manifest.files.iter().position(|file| file.generation == 1).unwrap();
         let mut block = [0; 4096];
-        Origin::of(5, &bench.manifest.files[number].path, 0).fill(1, &mut block);
-        bench.open(number).write_all_at(&block, 4096).unwrap();
-        assert_eq!(bench.found(), (Outcome::Corrupt, vec![(Damage::Stale, 1)], 4096));
+        Origin::of(5, &fixture.manifest.files[number].path, 0).fill(1, &mut block);
+        fixture.open(number).write_all_at(&block, 4096).unwrap();
+        assert_eq!(fixture.found(), (Outcome::Corrupt, vec![(Damage::Stale, 1)], 4096));
     }
 
     #[test]
-    fn a_missing_file_is_an_error_and_an_extra_one_is_told() {
-        let bench = bench();
-        let file = &bench.manifest.files[0];
-        std::fs::remove_file(bench.root().join(&file.path)).unwrap();
-        assert_eq!(bench.found(), (Outcome::Partial, vec![(Damage::Missing, 1)], file.size));
-        std::fs::write(bench.root().join("d0/more"), "x").unwrap();
+    fn a_missing_file_is_an_error_and_an_extra_one_is_reported() {
+        let fixture = fixture();
+        let file = &fixture.manifest.files[0];
+        std::fs::remove_file(fixture.root().join(&file.path)).unwrap();
+        assert_eq!(fixture.found(), (Outcome::Partial, vec![(Damage::Missing, 1)], file.size));
+        std::fs::write(fixture.root().join("d0/more"), "x").unwrap();
         let expected = vec![(Damage::Missing, 1), (Damage::Extra, 1)];
-        assert_eq!(bench.found(), (Outcome::Corrupt, expected, file.size));
-        std::fs::remove_dir_all(bench.root()).unwrap();
-        assert_eq!(bench.found().0, Outcome::NoFile);
+        assert_eq!(fixture.found(), (Outcome::Corrupt, expected, file.size));
+        std::fs::remove_dir_all(fixture.root()).unwrap();
+        assert_eq!(fixture.found().0, Outcome::NoFile);
     }
 }

@@ -1,4 +1,4 @@
-//! Writes files whose every block is known.
+//! Writes files with known content.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,43 +10,36 @@ use super::tally::Tally;
 use crate::machine::LabError;
 use laggard_core::model::random::Random;
 
-/// How many bytes a file has: as many files in each decade.
+/// A range of file sizes in bytes, log-uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// The smallest.
     pub least: u64,
-    /// The largest.
     pub most: u64,
 }
 
-/// What to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Writing {
-    /// How many files.
     pub files: u64,
-    /// How large.
     pub sizes: Sizes,
-    /// Of 100 files, so many are written a second time, over the first.
+    /// Percentage of files that are written a second time.
     pub rewrite_percent: u64,
-    /// What sizes and contents follow from.
+    /// Sizes and contents follow from it.
     pub seed: u64,
 }
 
 /// When written data must be on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
-    /// When the system likes.
     None,
-    /// At the end of each file.
+    /// Each file is synchronised.
     Each,
 }
 
-/// Files of one folder: more make some file systems slow.
+/// More files in one folder make some file systems slow.
 const FOLDER_FILES: u64 = 50;
 const DRAW: u64 = 0x0057_0121;
 
 impl Sizes {
-    /// The size of a file.
     pub fn draw(self, random: &mut Random) -> u64 {
         let (least, most) = (self.least.max(1) as f64, self.most.max(1) as f64);
         (random.magnitude(least, most.max(least)) as u64).clamp(self.least, self.most.max(self.least))
@@ -54,7 +47,7 @@ impl Sizes {
 }
 
 impl Writing {
-    /// The files, as they shall be in the end; their blocks are not summed yet.
+    /// The files after all rewrites, without checksums.
     pub fn plan(&self) -> Vec<WrittenFile> {
         let mut random = Random::of(self.seed, &[DRAW]);
         let file = |number: u64| {
@@ -67,7 +60,7 @@ impl Writing {
     }
 }
 
-/// Writes files below a folder, all of them synchronised, and the manifest of those that could be written.
+/// Writes synchronised files below a folder, and their manifest.
 pub fn write(folder: &Path, writing: &Writing, manifest: &Path) -> Result<Tally, LabError> {
     let (mut all, mut tally) = (WorkManifest::new(writing.seed), Tally::default());
     for mut file in writing.plan() {
@@ -78,21 +71,21 @@ pub fn write(folder: &Path, writing: &Writing, manifest: &Path) -> Result<Tally,
             written
         });
         match outcome {
-            Ok(()) => tally.well(file.size),
+            Ok(()) => tally.add_ok(file.size),
             Err(error) => tally.failed(&file.path, "write", &error, 0),
         }
-        // Also one that may be half there: it should be.
+        // Also a file that failed: it should exist.
         all.files.push(file);
     }
     all.write(manifest)?;
     Ok(tally)
 }
 
-/// Writes one file, and sums its blocks.
+/// Writes one file and computes the checksums of its blocks.
 pub fn write_file(folder: &Path, file: &mut WrittenFile, seed: u64, sync: Sync) -> io::Result<()> {
     let origin = file.origin(seed);
     let mut block = vec![0; BLOCK_BYTES];
-    // All blocks are known, whether or not they reach the disk.
+    // Whether or not the blocks reach the disk.
     file.sums = (0..file.blocks())
         .map(|number| {
             let part = block.get_mut(..file.block_bytes(number)).unwrap_or_default();
@@ -112,7 +105,7 @@ pub fn write_file(folder: &Path, file: &mut WrittenFile, seed: u64, sync: Sync) 
     if sync == Sync::Each {
         handle.sync_all()?;
     }
-    // What only closing would tell is not told by std; reading back shows it.
+    // std does not report errors of close; reading back finds them.
     Ok(())
 }
 

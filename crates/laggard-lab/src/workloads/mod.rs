@@ -1,9 +1,9 @@
-//! What clients do: a data file of scripts.
-//! In: a name. Out: a [`Workload`]. Always: every client works in a folder of its own, over and over until it is
-//! told to stop, and prints the time after each pass.
+//! The workloads of clients: scripts in a data file.
+//! In: a name. Out: a [`Workload`]. Always: every client works in its own folder, repeats until it is ended, and prints
+//! the time after each pass.
 //!
-//! Scripts find in their environment: `FOLDER`, the client's own in the file system; `MIB`, how much one pass moves;
-//! `RESTLESS`, not empty if there shall be no pauses.
+//! Variables of scripts: `FOLDER`, the client's folder in the file system; `MIB`, the amount of data of a pass;
+//! `RESTLESS`, not empty for no pauses.
 
 use serde::Deserialize;
 
@@ -11,23 +11,18 @@ use crate::machine::LabError;
 use crate::machine::needs::Tool;
 use crate::plan::file::LabFile;
 
-/// Something that clients do.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// What it is called.
     pub name: String,
-    /// What it is.
     pub description: String,
-    /// Programs that must be there.
     pub needs: Vec<Tool>,
-    /// Whether it writes through the servers' caches, where small files would live and die unseen by the disks: they
-    /// write to their disks at once then.
+    /// It writes small files that would never leave the servers' caches: servers write synchronously.
     #[serde(default)]
     pub is_cached: bool,
-    /// What is done once, before.
+    /// Runs once.
     pub prepare: String,
-    /// What is done over and over.
+    /// Runs repeatedly.
     pub pass: String,
 }
 
@@ -36,25 +31,23 @@ struct File {
     workload: Vec<Workload>,
 }
 
-/// Between passes a client does something else for two to five seconds. Clients that never rest keep all disks busy all
-/// the time; then a queue grows at whichever is slower by a hair, and nobody is like his peers.
+/// Clients pause for two to five seconds between passes. Without pauses all disks are always busy: a queue grows at the one
+/// that is slightly slower, and no disk behaves like its peers.
 const PAUSE: &str = "[ -n \"$RESTLESS\" ] || sleep $(shuf -i 2-4 -n 1).$(shuf -i 0-9 -n 1)";
 
-/// How long one pass shall last on healthy disks.
+/// The length of a pass on healthy disks.
 const PASS_SECONDS: f64 = 2.0;
 
 impl Workload {
-    /// The workload of that name.
     pub fn named(name: &str) -> Result<Workload, LabError> {
         let workloads = all()?;
         let names: Vec<String> = workloads.iter().map(|workload| workload.name.clone()).collect();
         let found = workloads.into_iter().find(|workload| workload.name == name);
         found.ok_or_else(|| {
-            LabError::Input(format!("no workload is called {name:?}; there are {}", names.join(", ")))
+            LabError::Input(format!("there is no workload {name:?}; expected one of {}", names.join(", ")))
         })
     }
 
-    /// The script that a client runs until it is ended.
     pub fn script(&self) -> String {
         let (prepare, pass) = (&self.prepare, &self.pass);
         format!(
@@ -63,7 +56,7 @@ impl Workload {
     }
 }
 
-/// How much one pass of one client moves: what its share of all disks moves in a while.
+/// The amount of data of a pass of one client: its share of what all disks move in [`PASS_SECONDS`].
 pub fn pass_mib(lab: &LabFile) -> u64 {
     let useful = lab.servers.count.saturating_sub(lab.redundancy).max(1) as f64;
     let share = lab.disk.bandwidth_mb_per_second * useful / lab.clients.count.max(1) as f64;
@@ -71,7 +64,6 @@ pub fn pass_mib(lab: &LabFile) -> u64 {
     (share * PASS_SECONDS).min(most).max(4.0) as u64
 }
 
-/// All workloads.
 pub fn all() -> Result<Vec<Workload>, LabError> {
     let file: File =
         toml::from_str(include_str!("paper.toml")).map_err(|error| LabError::Input(error.to_string()))?;
@@ -83,11 +75,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_five_workloads_are_there_and_an_unknown_one_is_told() {
+    fn the_papers_five_workloads_exist_and_an_unknown_one_is_reported() {
         let names: Vec<String> = all().unwrap().into_iter().map(|workload| workload.name).collect();
         assert_eq!(names, ["ddw", "ddr", "iozonew", "iozoner", "postmark"]);
         let error = Workload::named("iozone").unwrap_err().to_string();
-        assert!(error.ends_with("there are ddw, ddr, iozonew, iozoner, postmark"), "{error}");
+        assert!(error.ends_with("expected one of ddw, ddr, iozonew, iozoner, postmark"), "{error}");
     }
 
     #[test]

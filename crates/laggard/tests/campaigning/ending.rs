@@ -56,7 +56,10 @@ fn an_interrupt_during_setup_is_not_a_failure_of_the_case() {
     let output = run.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
     let reported = errors(&output);
-    assert!(reported.contains("interrupted: reverting") && reported.contains("run it again with --resume"), "{reported}");
+    assert!(
+        reported.contains("interrupted: reverting") && reported.contains("run it again with --resume"),
+        "{reported}"
+    );
     assert!(!scene.case().join("result.json").exists());
     scene.is_as_before("interrupted");
 }

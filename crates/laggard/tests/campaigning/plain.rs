@@ -171,8 +171,8 @@ impl Scene {
         };
         while !is_there(&run) {
             assert!(begin.elapsed() < Duration::from_secs(60), "not in {phase} after a minute");
-            let is_past =
-                place(&self.phase(run.id())) > place(phase) || phase == "undo" && self.path("at-revert").exists();
+            let is_past = place(&self.phase(run.id())) > place(phase)
+                || phase == "undo" && self.path("at-revert").exists();
             let is_over = run.try_wait().unwrap().is_some();
             if is_past && !is_over {
                 signal(run.id(), Signal::INT);

@@ -35,9 +35,7 @@ pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError>
     let adapter = adapter(&place, &file.target.adapter, folder, &mut files)?;
     let lab = file.lab.map(|lab| lab_file(&place, lab, folder, &adapter, &mut files)).transpose()?;
     if lab.is_some() != file.node.is_empty() {
-        return Err(LabError::Input(
-            "give either a [lab], or every [[node]] of an existing system".into(),
-        ));
+        return Err(LabError::Input("give either a [lab], or every [[node]] of an existing system".into()));
     }
     let system = lab.map_or_else(|| System::Nodes(file.node), System::NewLab);
     if system.client().is_none() {
@@ -205,10 +203,7 @@ fn fsck(place: &Place, table: FsckTable, known: &[String]) -> Result<Fsck, LabEr
     if let Some(run) = &table.run {
         template::check(run.get_ref(), known).map_err(|error| place.wrong(run.span(), "fsck.run", error))?;
     }
-    Ok(Fsck {
-        timeout: or(table.timeout, FSCK_TIMEOUT),
-        run: table.run.map(Spanned::into_inner),
-    })
+    Ok(Fsck { timeout: or(table.timeout, FSCK_TIMEOUT), run: table.run.map(Spanned::into_inner) })
 }
 
 /// The keys that are not ours are parameters of the fault model.
@@ -230,11 +225,7 @@ fn fault(
     let ttl = text("ttl");
     let key = format!("fault.{id}");
     if hold.as_deref().is_some_and(|hold| hold != "phase") {
-        return Err(place.wrong(
-            table.span(),
-            &key,
-            "hold: only \"phase\", until the revert phase",
-        ));
+        return Err(place.wrong(table.span(), &key, "hold: only \"phase\", until the revert phase"));
     }
     let ttl = match ttl {
         Some(ttl) => Time::try_from(ttl).map_err(|error| place.wrong(table.span(), &key, error))?.0,
@@ -259,7 +250,8 @@ fn matrix(place: &Place, table: &MatrixTable, config: &mut Config) -> Result<(),
         let key = format!("matrix.nodes.{set}");
         for name in names {
             if !nodes.contains(name.get_ref()) {
-                let error = format!("there is no node {:?}; expected one of {}", name.get_ref(), nodes.join(", "));
+                let error =
+                    format!("there is no node {:?}; expected one of {}", name.get_ref(), nodes.join(", "));
                 return Err(place.wrong(name.span(), &key, error));
             }
             let node = config.steps.system.nodes().iter().find(|node| node.name == *name.get_ref());

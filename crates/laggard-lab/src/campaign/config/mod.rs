@@ -83,7 +83,11 @@ mod tests {
     fn what_the_file_leaves_out_has_a_default() {
         let config = parse(SMALL).unwrap();
         assert_eq!((config.order, config.stop_on), (Order::Shuffled, StopOn::Dirty));
-        assert!(config.has_control && config.steps.checks["read"].fresh_mount && config.steps.checks["read"].drop_caches);
+        assert!(
+            config.has_control
+                && config.steps.checks["read"].fresh_mount
+                && config.steps.checks["read"].drop_caches
+        );
         assert_eq!(config.steps.system.client().as_deref(), Some("c1"));
         assert_eq!(config.faults["cut"].ttl, Duration::from_secs(300));
         assert_eq!(config.warm_checks(), [""; 0]);
@@ -99,9 +103,15 @@ mod tests {
     fn mistakes_are_reported_with_key_and_line() {
         let wrong = |from: &str, to: &str| parse(&SMALL.replacen(from, to, 1)).unwrap_err();
         let error = wrong("faults = [\"cut\"]", "faults = [\"cot\"]");
-        assert_eq!(error, "line 26: matrix.faults: there is no fault with the id \"cot\"; expected one of cut");
+        assert_eq!(
+            error,
+            "line 26: matrix.faults: there is no fault with the id \"cot\"; expected one of cut"
+        );
         let error = wrong("ONE = [\"s2\"]", "ONE = [\"s9\"]");
-        assert_eq!(error, "line 25: matrix.nodes.ONE: there is no node \"s9\"; expected one of s1, s2, s3, c1");
+        assert_eq!(
+            error,
+            "line 25: matrix.nodes.ONE: there is no node \"s9\"; expected one of s1, s2, s3, c1"
+        );
         let error = wrong("{mnt}/v --manifest", "{mnd}/v --manifest");
         assert!(error.contains("check.read.cmd: unknown variable {mnd}; expected one of"), "{error}");
         let error = wrong("repeats = 2", "repeats = 2\ncolour = 1");
@@ -116,7 +126,10 @@ mod tests {
             "{error}"
         );
         let error = wrong("redundancy = 1", "redundancy = 3");
-        assert!(error.ends_with("lab: redundancy = 3: it must be less than half of the 3 servers"), "{error}");
+        assert!(
+            error.ends_with("lab: redundancy = 3: it must be less than half of the 3 servers"),
+            "{error}"
+        );
         let error = wrong("servers = { count = 3", "servers = { count = 2");
         assert!(error.ends_with("lab: gluster-dispersed needs at least 3 servers, the lab has 2"), "{error}");
         let error = wrong("adapter = \"gluster-dispersed\"", "adapter = \"zfs\"");
@@ -124,7 +137,10 @@ mod tests {
         let error = wrong("ttl = \"5m\"", "ttl = \"5h\"");
         assert!(error.contains("fault.cut.ttl") && error.contains("safety.max_hold"), "{error}");
         let error = wrong("faults = [\"cut\"]", "faults = [\"cut\"]\n[safety]\nmax_faults = 2");
-        assert!(error.contains("matrix.nodes.ALL: 3 nodes") && error.contains("safety.max_faults"), "{error}");
+        assert!(
+            error.contains("matrix.nodes.ALL: 3 nodes") && error.contains("safety.max_faults"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -153,7 +169,10 @@ mod tests {
                     [timeouts]\nsetup = \"2m\"\ncase = \"9m\"";
         let config = with(good).unwrap();
         assert_eq!(config.steps.safety.forbidden, [PathBuf::from("/home")]);
-        assert_eq!(config.steps.safety.stop_if, [StopIf { cmd: "true".into(), every: Duration::from_secs(5) }]);
+        assert_eq!(
+            config.steps.safety.stop_if,
+            [StopIf { cmd: "true".into(), every: Duration::from_secs(5) }]
+        );
         let minutes = |minutes: u64| Duration::from_secs(minutes * 60);
         assert_eq!((config.steps.timeouts.setup, config.steps.timeouts.case), (minutes(2), minutes(9)));
     }

@@ -63,7 +63,7 @@ pub enum Order {
     Listed,
 }
 
-/// What ends a campaign early.
+/// The verdicts that end a campaign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopOn {

@@ -10,8 +10,8 @@ use super::Run;
 use crate::campaign::run;
 use crate::machine::LabError;
 use crate::runner::case::{CONTROL, Case};
-use crate::runner::result::CaseResult;
 use crate::runner::phase::Phase;
+use crate::runner::result::CaseResult;
 use laggard_logs::{Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, Seen, Side, Sign};
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -26,7 +26,7 @@ pub struct LogFindings {
     pub signs: Vec<Sign>,
 }
 
-/// What is logged during the revert is not a sign of the fault.
+/// Without the revert: its messages are not signs of the fault.
 const PHASES: [Phase; 4] = [Phase::Init, Phase::Observe, Phase::Fsck, Phase::Check];
 
 impl LogFindings {
@@ -47,7 +47,7 @@ impl LogFindings {
         for sign in &mut signs {
             sign.count.names = sign.count.names.iter().map(|name| names.node(name)).collect();
         }
-        let truths: BTreeMap<laggard_logs::Cell, laggard_logs::Truth> = run.cases.iter().map(truth).collect();
+        let truths: BTreeMap<laggard_logs::Case, laggard_logs::Truth> = run.cases.iter().map(truth).collect();
         let scores = laggard_logs::scores(&truths, &signs);
         let distances = laggard_logs::distances(&signs);
         let is_of_fsck =
@@ -60,12 +60,12 @@ impl LogFindings {
 
     pub fn of_fsck(&self, case: &Case) -> Option<&Score> {
         let case = log_case(case);
-        self.fsck_scores.iter().find(|score| score.cell == case)
+        self.fsck_scores.iter().find(|score| score.case == case)
     }
 
     pub fn of_case(&self, case: &Case) -> Option<&Score> {
         let case = log_case(case);
-        self.scores.iter().find(|score| score.cell == case)
+        self.scores.iter().find(|score| score.case == case)
     }
 }
 
@@ -97,8 +97,8 @@ fn year(run: &Run) -> i16 {
     laggard_logs::year(Timestamp::from_micros(i64::try_from(at / 1000).unwrap_or_default()))
 }
 
-fn log_case(case: &Case) -> laggard_logs::Cell {
-    laggard_logs::Cell {
+fn log_case(case: &Case) -> laggard_logs::Case {
+    laggard_logs::Case {
         system: String::new(),
         fault: case.fault.clone().unwrap_or_else(|| CONTROL.into()),
         targets: case.nodes.clone(),
@@ -106,7 +106,7 @@ fn log_case(case: &Case) -> laggard_logs::Cell {
     }
 }
 
-fn truth(result: &CaseResult) -> (laggard_logs::Cell, laggard_logs::Truth) {
+fn truth(result: &CaseResult) -> (laggard_logs::Case, laggard_logs::Truth) {
     let truth = laggard_logs::Truth { faulted: result.case.faulted.clone(), injected: injected(result) };
     (log_case(&result.case), truth)
 }
@@ -123,7 +123,7 @@ fn read_case(run: &Run, result: &CaseResult, classifier: &Classifier, seen: &mut
         for node in names(&folder) {
             for file in names(&folder.join(&node)) {
                 let place = Place {
-                    cell: log_case(case),
+                    case: log_case(case),
                     phase: phase.as_str().to_owned(),
                     side: Side::of_phase(phase.as_str()),
                     node: node.clone(),

@@ -37,9 +37,7 @@ pub struct Report {
     /// Of the file system.
     pub versions: Vec<String>,
     pub kernel: String,
-    /// Cells that were planned.
     pub planned: usize,
-    /// Cells that are over.
     pub finished: usize,
     pub rows: Vec<Row>,
     pub logs: LogFindings,
@@ -166,8 +164,10 @@ fn warnings(run: &Run) -> Vec<String> {
     let wrong =
         controls.iter().filter(|case| case.infra.is_some() || !case.is_intact() || !case.is_called_fine());
     for case in wrong {
-        warnings
-            .push(format!("{}: the control case is not healthy: no other case can be trusted", case.case.name()));
+        warnings.push(format!(
+            "{}: the control case is not healthy: no other case can be trusted",
+            case.case.name()
+        ));
     }
     for case in run.cases.iter().filter(|case| !case.dirty.is_empty()) {
         warnings.push(format!("{} left something behind: {}", case.case.name(), case.dirty.join("; ")));

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::logs::LogFindings;
 use crate::campaign::config::Config;
 use crate::runner::case::{CONTROL, Case};
-use crate::runner::result::{CaseResult, Verdict, StepResult};
+use crate::runner::result::{CaseResult, StepResult, Verdict};
 
-/// How often each word occurs, the most frequent first.
+/// Words with their counts, the most frequent first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counted(pub Vec<(String, usize)>);
 
@@ -187,8 +187,8 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
-    use crate::campaign::testing::{config, result};
     use super::*;
+    use crate::campaign::testing::{config, result};
     use crate::work::outcome::Outcome;
 
     #[test]

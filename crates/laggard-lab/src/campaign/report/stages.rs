@@ -52,12 +52,12 @@ fn lossy(bytes: Vec<u8>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::campaign::testing::{SMALL, result};
     use super::super::{Report, markdown};
     use super::*;
     use crate::campaign::schedule::Schedule;
-    use crate::runner::files::write_json;
     use crate::campaign::testing::config;
+    use crate::campaign::testing::{SMALL, result};
+    use crate::runner::files::write_json;
     use crate::work::outcome::Outcome;
 
     /// A run with one finished case, and the output of its fsck.

@@ -8,7 +8,7 @@ use laggard_logs::Score;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     pub title: String,
-    /// How to read it.
+    /// An explanation of the columns.
     pub note: String,
     pub headings: Vec<String>,
     pub rows: Vec<Vec<TableField>>,
@@ -122,7 +122,8 @@ fn honesty(report: &Report) -> Table {
     };
     Table {
         title: "Honesty of fsck".into(),
-        note: "Silent: fsck reported no error, or everything as repaired, and a check failed after it.".into(),
+        note: "Silent: fsck reported no error, or everything as repaired, and a check failed after it."
+            .into(),
         headings: ["nodes", "fault", "fsck", "a check failed", "silent"].map(str::to_owned).to_vec(),
         rows: report.rows.iter().filter(|row| !row.is_control()).map(row).collect(),
     }
@@ -231,7 +232,8 @@ fn distances(report: &Report) -> Table {
     };
     Table {
         title: "Distances between faults in the logs".into(),
-        note: "Jaccard distance of the signs of two faults on the same nodes: 0 equal, 1 nothing in common.".into(),
+        note: "Jaccard distance of the signs of two faults on the same nodes: 0 equal, 1 nothing in common."
+            .into(),
         headings: ["nodes", "one fault", "another", "distance"].map(str::to_owned).to_vec(),
         rows: report.logs.distances.iter().map(row).collect(),
     }

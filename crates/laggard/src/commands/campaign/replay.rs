@@ -14,13 +14,10 @@ use crate::output;
 pub fn replay(path: &Path) -> Outcome {
     let past = PastCase::read(path).map_err(explained)?;
     let interrupt = Interrupt::listen()?;
-    let callbacks = Callbacks {
-        is_over: &|| interrupt.is_wanted(),
-        progress: &|line| tell(format_args!("  {line}")),
-    };
+    let callbacks =
+        Callbacks { is_over: &|| interrupt.is_wanted(), progress: &|line| tell(format_args!("  {line}")) };
     let replayed = replay::replay(&past, callbacks).map_err(explained)?;
-    let choice =
-        if replayed.is_same_choice { "the same choices" } else { "OTHER choices: the files differ" };
+    let choice = if replayed.is_same_choice { "the same choices" } else { "OTHER choices: the files differ" };
     tell(format_args!("{}: {choice}", replayed.folder.display()));
     let Some(now) = replayed.now else { return Ok(Done::WithErrors) };
     let mut table = output::table(&["step", "then", "now"], &[]);

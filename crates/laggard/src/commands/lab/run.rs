@@ -54,9 +54,8 @@ impl Run {
 
     fn experiment(&self, lab: &lab::Lab) -> anyhow::Result<Experiment> {
         let named = || Fault::named(&self.fault).map_err(explained);
-        let draw = |fault: &Fault| {
-            Experiment::draw_server(&lab.manifest.lab, &self.workload, fault, self.seed)
-        };
+        let draw =
+            |fault: &Fault| Experiment::draw_server(&lab.manifest.lab, &self.workload, fault, self.seed);
         let fault = match (self.fault.as_str(), &self.server) {
             ("none", None) => None,
             ("none", Some(_)) => bail!("--server needs a --fault"),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use laggard_core::model::time::{Timestamp, parse_time};
-use laggard_logs::{Cell, Clock, Distance, Parser, Rules, Score, Seen, Sign, Truth};
+use laggard_logs::{Case, Clock, Distance, Parser, Rules, Score, Seen, Sign, Truth};
 use serde::Serialize;
 
 use super::reading::{self, Reader};
@@ -122,16 +122,16 @@ fn year(time: Timestamp) -> i16 {
 }
 
 /// What the names of tries say about them. Logs that are of no try are not scored.
-fn truths(seen: &[Seen], since: Option<Timestamp>) -> BTreeMap<Cell, Truth> {
+fn truths(seen: &[Seen], since: Option<Timestamp>) -> BTreeMap<Case, Truth> {
     let mut nodes: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for place in seen.iter().map(|seen| &seen.place) {
-        nodes.entry(&place.cell.system).or_default().insert(place.node.clone());
+        nodes.entry(&place.case.system).or_default().insert(place.node.clone());
     }
-    let truth = |cell: &Cell| {
-        let nodes = nodes.get(cell.system.as_str());
-        let faulted = nodes.map_or_else(Vec::new, |nodes| laggard_logs::nodes_of(&cell.targets, nodes));
-        (cell.clone(), Truth { faulted, injected: since })
+    let truth = |case: &Case| {
+        let nodes = nodes.get(case.system.as_str());
+        let faulted = nodes.map_or_else(Vec::new, |nodes| laggard_logs::nodes_of(&case.targets, nodes));
+        (case.clone(), Truth { faulted, injected: since })
     };
-    let cells: BTreeSet<&Cell> = seen.iter().map(|seen| &seen.place.cell).collect();
-    cells.into_iter().filter(|cell| !cell.fault.is_empty()).map(truth).collect()
+    let cases: BTreeSet<&Case> = seen.iter().map(|seen| &seen.place.case).collect();
+    cases.into_iter().filter(|case| !case.fault.is_empty()).map(truth).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use comfy_table::Table;
-use laggard_logs::{Cell, Class, Lines, Sign, Verdict, errno};
+use laggard_logs::{Case, Class, Lines, Sign, Verdict, errno};
 
 use super::classify::{By, Report};
 use crate::output;
@@ -20,16 +20,16 @@ fn heading(class: &Class) -> String {
 pub fn print(report: &Report, by: Option<By>) -> anyhow::Result<()> {
     let mut systems: BTreeMap<&str, Vec<&Sign>> = BTreeMap::new();
     for score in &report.scores {
-        systems.entry(&score.cell.system).or_default();
+        systems.entry(&score.case.system).or_default();
     }
     for sign in report.signs.iter().filter(|sign| sign.count.lines > 0) {
-        systems.entry(&sign.cell.system).or_default().push(sign);
+        systems.entry(&sign.case.system).or_default().push(sign);
     }
     for (system, signs) in &systems {
         if !system.is_empty() {
             say(&format!("{system}\n"))?;
         }
-        let is_tried = report.scores.iter().any(|score| score.cell.system == **system);
+        let is_tried = report.scores.iter().any(|score| score.case.system == **system);
         match by {
             None if is_tried => {
                 distribution(report, system, signs)?;
@@ -65,13 +65,13 @@ fn distribution(report: &Report, system: &str, signs: &[&Sign]) -> anyhow::Resul
     let headings: Vec<&str> =
         ["fault", "nodes", "run"].into_iter().chain(columns.iter().map(String::as_str)).collect();
     let mut table = classes_table(&headings);
-    for score in report.scores.iter().filter(|score| score.cell.system == system) {
+    for score in report.scores.iter().filter(|score| score.case.system == system) {
         let logged = |column: &String| {
-            let of_class = above.iter().filter(|s| s.cell == score.cell && heading(&s.class) == *column);
+            let of_class = above.iter().filter(|s| s.case == score.case && heading(&s.class) == *column);
             let nodes: BTreeSet<&str> = of_class.map(|sign| sign.node.as_str()).collect();
             nodes.iter().filter_map(|node| symbols.get(node)).collect::<String>()
         };
-        table.add_row(cell_words(&score.cell).into_iter().chain(columns.iter().map(logged)));
+        table.add_row(case_words(&score.case).into_iter().chain(columns.iter().map(logged)));
     }
     output::print(&table)?;
     let legend: Vec<String> = symbols.iter().map(|(node, symbol)| format!("{symbol} {node}")).collect();
@@ -88,8 +88,8 @@ fn classes_table(headings: &[&str]) -> Table {
     table
 }
 
-fn cell_words(cell: &Cell) -> [String; 3] {
-    [cell.fault.clone(), cell.targets.clone(), cell.run.clone()]
+fn case_words(case: &Case) -> [String; 3] {
+    [case.fault.clone(), case.targets.clone(), case.run.clone()]
 }
 
 /// The classes in use, letters first; all customised messages are `y`.
@@ -121,7 +121,7 @@ fn scores(report: &Report, system: &str) -> anyhow::Result<()> {
         &["fault", "nodes", "run", "logs tell", "after", "rightly named", "wrongly named"],
         &[4],
     );
-    for score in report.scores.iter().filter(|score| score.cell.system == system) {
+    for score in report.scores.iter().filter(|score| score.case.system == system) {
         let told = match score.verdict {
             Verdict::Located => "what and where",
             Verdict::Detected => "something",
@@ -131,7 +131,7 @@ fn scores(report: &Report, system: &str) -> anyhow::Result<()> {
         let delay = score.delay_seconds.map_or("-".to_owned(), |delay| format!("{delay:.1} s"));
         let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
         let rest = [told.to_owned(), delay, names(&score.rightly_named), names(&score.wrongly_named)];
-        table.add_row(cell_words(&score.cell).into_iter().chain(rest));
+        table.add_row(case_words(&score.case).into_iter().chain(rest));
     }
     output::print(&table)?;
     say("")
@@ -163,23 +163,23 @@ fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
     }
     let columns = columns(signs.iter().map(|sign| &sign.class));
     let by_word = format!("{by:?}").to_lowercase();
-    let is_tried = signs.iter().any(|sign| !sign.cell.fault.is_empty());
-    let cells: &[&str] = if is_tried { &["fault", "nodes", "run"] } else { &[] };
-    let words = cells.iter().copied().chain([by_word.as_str()]);
+    let is_tried = signs.iter().any(|sign| !sign.case.fault.is_empty());
+    let cases: &[&str] = if is_tried { &["fault", "nodes", "run"] } else { &[] };
+    let words = cases.iter().copied().chain([by_word.as_str()]);
     let mut table = classes_table(&words.chain(columns.iter().map(String::as_str)).collect::<Vec<_>>());
-    for ((cell, group), row) in rows(signs, by) {
-        let words = cell_words(cell).into_iter().take(cells.len()).chain([group]);
+    for ((case, group), row) in rows(signs, by) {
+        let words = case_words(case).into_iter().take(cases.len()).chain([group]);
         table.add_row(words.chain(columns.iter().map(|column| lines(row.get(column)))));
     }
     output::print(&table)?;
     say("\nlines by class; in brackets: before the fault, or no more than three times as often as then\n")
 }
 
-fn rows<'s>(signs: &[&'s Sign], by: By) -> BTreeMap<(&'s Cell, String), Row> {
-    let mut rows: BTreeMap<(&Cell, String), Row> = BTreeMap::new();
+fn rows<'s>(signs: &[&'s Sign], by: By) -> BTreeMap<(&'s Case, String), Row> {
+    let mut rows: BTreeMap<(&Case, String), Row> = BTreeMap::new();
     for sign in signs {
         for (group, lines) in groups(sign, by) {
-            let row = rows.entry((&sign.cell, group)).or_default();
+            let row = rows.entry((&sign.case, group)).or_default();
             let (above, ordinary) = row.entry(heading(&sign.class)).or_default();
             *(if sign.is_above { above } else { &mut *ordinary }) += lines.after;
             *ordinary += lines.before;
