@@ -4,7 +4,6 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use super::host::{self, HostPlan};
 use crate::disks::model::DiskModel;
 use crate::machine::LabError;
 
@@ -81,11 +80,6 @@ impl LabFile {
         let file: LabFile = toml::from_str(text).map_err(|error| LabError::Input(error.to_string()))?;
         file.check()?;
         Ok(file)
-    }
-
-    /// Servers first.
-    pub fn hosts(&self) -> Vec<HostPlan> {
-        host::of(self)
     }
 
     fn check(&self) -> Result<(), LabError> {

@@ -21,16 +21,18 @@ impl HostPlan {
     }
 }
 
-/// The hosts of a lab, servers first.
-pub fn of(file: &LabFile) -> Vec<HostPlan> {
-    let servers = some(&file.servers, 1).map(|host| HostPlan { disk: Some(file.disk.clone()), ..host });
-    let mut hosts: Vec<HostPlan> = servers.chain(some(&file.clients, 2)).collect();
-    for host in &mut hosts {
-        let name = host.name.clone();
-        let exceptions = file.exceptions.iter().filter(|exception| exception.name == name);
-        exceptions.for_each(|exception| apply(host, exception));
+impl LabFile {
+    /// Servers first.
+    pub fn hosts(&self) -> Vec<HostPlan> {
+        let servers = some(&self.servers, 1).map(|host| HostPlan { disk: Some(self.disk.clone()), ..host });
+        let mut hosts: Vec<HostPlan> = servers.chain(some(&self.clients, 2)).collect();
+        for host in &mut hosts {
+            let name = host.name.clone();
+            let exceptions = self.exceptions.iter().filter(|exception| exception.name == name);
+            exceptions.for_each(|exception| apply(host, exception));
+        }
+        hosts
     }
-    hosts
 }
 
 fn some(hosts: &Hosts, third: u8) -> impl Iterator<Item = HostPlan> {

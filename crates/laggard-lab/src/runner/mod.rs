@@ -31,6 +31,8 @@ pub(crate) mod stat;
 mod stop;
 pub(crate) mod target;
 pub(crate) mod template;
+#[cfg(test)]
+pub(crate) mod testing;
 pub(crate) mod workers;
 
 pub use case::Case;

@@ -183,7 +183,7 @@ impl From<&Stat> for StepResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::testing::{result, step_result};
+    use crate::runner::testing::{result, step_result};
 
     #[test]
     fn a_check_that_fails_while_fsck_reports_nothing_is_silent() {

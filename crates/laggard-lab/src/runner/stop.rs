@@ -124,10 +124,10 @@ impl std::fmt::Display for Stop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::testing::config;
+    use crate::runner::testing::steps;
 
     fn with(cmd: &str, every_ms: u64) -> Steps {
-        let mut steps = config().steps;
+        let mut steps = steps();
         steps.safety.stop_if = vec![StopIf { cmd: cmd.into(), every: Duration::from_millis(every_ms) }];
         steps
     }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_case_has_a_time_limit() {
-        let mut steps = config().steps;
+        let mut steps = steps();
         steps.timeouts.case = Duration::ZERO;
         assert_eq!(StopConditions::begin(&steps).reason(), Some(Stop::Time(Duration::ZERO)));
     }

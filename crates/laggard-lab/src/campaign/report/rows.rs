@@ -188,7 +188,8 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::testing::{config, result};
+    use crate::campaign::testing::config;
+    use crate::runner::testing::result;
     use crate::work::outcome::Outcome;
 
     #[test]

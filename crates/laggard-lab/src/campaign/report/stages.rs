@@ -55,9 +55,10 @@ mod tests {
     use super::super::{Report, markdown};
     use super::*;
     use crate::campaign::schedule::Schedule;
+    use crate::campaign::testing::SMALL;
     use crate::campaign::testing::config;
-    use crate::campaign::testing::{SMALL, result};
     use crate::runner::files::write_json;
+    use crate::runner::testing::result;
     use crate::work::outcome::Outcome;
 
     /// A run with one finished case, and the output of its fsck.
