@@ -24,8 +24,8 @@ fn read(file: &[u8]) {
     let again = writer.finish(reader.footer()).expect("memory can be written to");
     assert!(Reader::open(again.as_slice()).expect("the header is ours").eq(records));
     if let (Ok(mut one), Ok(two), Ok(three)) = (Reader::open(file), Reader::open(file), Reader::open(file)) {
-        let survey = merging::survey(&mut one);
-        let offset = merging::offset(&survey, &survey);
+        let requests = merging::matchable_requests(&mut one);
+        let offset = merging::offset(&requests, &requests);
         let _ = merging::merge(vec![two, three], &[None, offset], Vec::new());
     }
 }

@@ -4,10 +4,7 @@
 
 use std::path::Path;
 
-use laggard_trace::capture::decoder::Decoder;
-use laggard_trace::capture::format::Format;
-use laggard_trace::capture::page::{Header, Page};
-use laggard_trace::capture::tasks::Tasks;
+use laggard_trace::capture::raw::{Decoder, Format, Header, Page, Tasks};
 use libfuzzer_sys::fuzz_target;
 
 const KNOWN: [&str; 3] = [

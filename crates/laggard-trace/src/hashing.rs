@@ -1,13 +1,11 @@
-//! A hasher for whole numbers that we chose ourselves: one multiplication, folded. Not for keys that others choose
-//! to collide; the worst they can do to a trace of their own is to make it slow.
+//! A hasher for integers: one multiplication, folded. Not resistant to chosen collisions; a malicious trace can
+//! only make its own import slow.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Hashes words.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WordHasher(u64);
 
-/// A map from numbers.
 pub type WordMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
 /// An odd number whose bits look random: 2^64 divided by the golden ratio.

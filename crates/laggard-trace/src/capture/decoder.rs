@@ -1,31 +1,31 @@
-//! From the bytes of a record to a [`Tracepoint`], by what the kernel says of where its fields lie.
+//! Converts the bytes of a record to a [`Tracepoint`], using the kernel's description of its fields.
 
 use std::collections::HashMap;
 
-use super::format::{Format, Shape, Spot};
+use super::format::{FieldKind, FieldLayout, Format};
 use super::tasks::Tasks;
 use crate::model::Op;
 use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Syscall, Tracepoint};
 
-/// `CLONE_THREAD`, in the flags of a new task.
+/// `CLONE_THREAD` in the flags of a new task.
 const IS_THREAD: i64 = 0x1_0000;
 /// Operations of an entry of `lio_listio`.
 const LIO_READ: i64 = 0;
 const LIO_WRITE: i64 = 1;
 
-/// Reads the records of the tracepoints that it knows.
+/// Decodes the records of known tracepoints.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     plans: HashMap<u16, Plan>,
 }
 
-/// How the records of one tracepoint are read.
+/// The fields of a tracepoint.
 #[derive(Clone, Debug)]
 struct Plan {
     kind: Kind,
-    tid: Option<Spot>,
-    /// The fields by which the kind is read, in the order of its names; absent ones are zero.
-    spots: Vec<Option<Spot>>,
+    tid: Option<FieldLayout>,
+    /// In the order of [`Kind::fields`]; absent ones read as zero.
+    layouts: Vec<Option<FieldLayout>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,28 +49,18 @@ enum Kind {
 }
 
 impl Kind {
-    /// By the name of a tracepoint, or of one of our own probes.
+    /// By the name of a tracepoint or probe.
     fn named(name: &str) -> Option<Kind> {
         if let Some(call) = name.strip_prefix("sys_enter_") {
-            return Syscall::from_name(call).map(Kind::Enter);
+            return Syscall::from_name(call.as_bytes()).map(Kind::Enter);
         }
         if let Some(call) = name.strip_prefix("sys_exit_") {
-            return Syscall::from_name(call).map(Kind::Exit);
+            return Syscall::from_name(call.as_bytes()).map(Kind::Exit);
+        }
+        if let Some(step) = BlockStep::from_tracepoint(name.as_bytes()) {
+            return Some(Kind::Block(step));
         }
         Some(match name {
-            "block_bio_queue" => Kind::Block(BlockStep::Queue),
-            "block_getrq" => Kind::Block(BlockStep::Get),
-            "block_rq_insert" => Kind::Block(BlockStep::Insert),
-            "block_rq_issue" => Kind::Block(BlockStep::Issue),
-            "block_rq_complete" => Kind::Block(BlockStep::Complete),
-            "block_bio_complete" => Kind::Block(BlockStep::BioComplete),
-            "block_rq_requeue" => Kind::Block(BlockStep::Requeue),
-            "block_bio_backmerge" => Kind::Block(BlockStep::BackMerge),
-            "block_bio_frontmerge" => Kind::Block(BlockStep::FrontMerge),
-            "block_rq_merge" => Kind::Block(BlockStep::RequestMerge),
-            "block_split" => Kind::Block(BlockStep::Split),
-            "block_bio_remap" | "block_rq_remap" => Kind::Block(BlockStep::Remap),
-            "block_rq_error" => Kind::Block(BlockStep::Error),
             "fuse_request_send" => Kind::FuseSend,
             "fuse_request_end" => Kind::FuseEnd,
             _ if is_probe(name, "aio_read") => Kind::AioSubmit(Op::Read),
@@ -115,18 +105,18 @@ const BLOCK: &[&str] = &["dev", "sector", "nr_sector", "bytes", "error", "other_
 const RWBS: usize = 7;
 
 impl Decoder {
-    /// Takes in a tracepoint; whether it is one that is known.
+    /// Adds a tracepoint; false if it is not known.
     pub fn learn(&mut self, format: &Format) -> bool {
         let Some(kind) = Kind::named(&format.name) else { return false };
-        let spots = match kind {
+        let layouts = match kind {
             Kind::Enter(_) => arguments(format),
             _ => kind.fields().iter().map(|name| found(format, name)).collect(),
         };
-        self.plans.insert(format.id, Plan { kind, tid: format.spot("common_pid"), spots });
+        self.plans.insert(format.id, Plan { kind, tid: format.layout("common_pid"), layouts });
         true
     }
 
-    /// Reads a record. None: it is of a tracepoint that is not known, or only of use to `tasks`.
+    /// None if the tracepoint is not known, or if it only updates `tasks`.
     pub fn read(&self, record: &[u8], ts_ns: u64, cpu: u16, tasks: &mut Tasks) -> Option<Tracepoint> {
         let id = u16::from_le_bytes(*record.first_chunk()?);
         let plan = self.plans.get(&id)?;
@@ -198,14 +188,14 @@ impl Plan {
                 return None;
             }
             Kind::TaskExit => Payload::TaskExit,
-            // In milliseconds, and below zero for one that may go on at once.
+            // In milliseconds; negative if there is no pause.
             Kind::Throttled => Payload::Throttled { pause_ns: at(0).max(0) as u64 * 1_000_000 },
         })
     }
 
     fn submission(&self, record: &[u8], op: Op) -> Option<Payload> {
         let number = |at: usize| self.number(record, at).unwrap_or(0);
-        // Entries of a list beyond its end, and empty ones, have no control block.
+        // Empty entries, and entries beyond the end of the list, have no control block.
         let control = Some(number(0) as u64).filter(|control| *control != 0)?;
         Some(Payload::AioSubmit {
             op,
@@ -231,29 +221,29 @@ impl Plan {
     }
 
     fn number(&self, record: &[u8], at: usize) -> Option<i64> {
-        self.spots.get(at).copied().flatten()?.number(record)
+        self.layouts.get(at).copied().flatten()?.number(record)
     }
 
     fn text<'a>(&self, record: &'a [u8], at: usize) -> &'a [u8] {
-        let spot = self.spots.get(at).copied().flatten();
-        spot.and_then(|spot| spot.text(record)).unwrap_or_default()
+        let layout = self.layouts.get(at).copied().flatten();
+        layout.and_then(|layout| layout.text(record)).unwrap_or_default()
     }
 }
 
-/// The arguments of a system call are all its numbers after its own.
-fn arguments(format: &Format) -> Vec<Option<Spot>> {
+/// All numbers after the number of the call.
+fn arguments(format: &Format) -> Vec<Option<FieldLayout>> {
     let own = format.fields.iter().skip_while(|field| field.name != "__syscall_nr").skip(1);
-    own.map(|field| field.spot).filter(|spot| spot.shape == Shape::Number).map(Some).collect()
+    own.map(|field| field.layout).filter(|layout| layout.kind == FieldKind::Number).map(Some).collect()
 }
 
-fn found(format: &Format, name: &str) -> Option<Spot> {
+fn found(format: &Format, name: &str) -> Option<FieldLayout> {
     match name {
-        "other_sector" => format.spot("new_sector").or_else(|| format.spot("old_sector")),
-        _ => format.spot(name),
+        "other_sector" => format.layout("new_sector").or_else(|| format.layout("old_sector")),
+        _ => format.layout(name),
     }
 }
 
-/// Names of probes go on after two underscores, to be unique.
+/// Names of probes have a unique suffix after two underscores.
 fn is_probe(name: &str, function: &str) -> bool {
     name.split("__").next() == Some(function)
 }

@@ -1,4 +1,4 @@
-//! What the descriptors of processes stand for, as /proc tells.
+//! Descriptors of processes, from /proc.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rustix::fs::OFlags;
 use super::scope::device_of;
 use crate::tracepoints::Descriptor;
 
-/// All descriptors of a process; none if it is gone.
+/// Empty if the process has ended.
 pub fn all(procfs: &Path, process: u32) -> Vec<Descriptor> {
     let entries = std::fs::read_dir(folder(procfs, process).join("fd")).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -16,7 +16,7 @@ pub fn all(procfs: &Path, process: u32) -> Vec<Descriptor> {
     all
 }
 
-/// One descriptor of a process, if it is still there.
+/// None if it is closed.
 pub fn one(procfs: &Path, process: u32, fd: i32) -> Option<Descriptor> {
     let folder = folder(procfs, process);
     let link = folder.join("fd").join(fd.to_string());

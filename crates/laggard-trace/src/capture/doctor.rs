@@ -1,4 +1,4 @@
-//! What this machine has for a capture, and what is missing.
+//! Checks whether this host supports capturing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,27 +14,24 @@ use super::probes;
 use super::tracefs::Tracefs;
 use super::undo;
 
-/// Something that a capture needs or would like to have.
+/// Something that a capture requires or can use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What.
     pub what: String,
-    /// Whether it is there.
     pub is_there: bool,
-    /// Whether nothing can be captured without it.
+    /// True if capturing is impossible without it.
     pub is_needed: bool,
-    /// What was found.
     pub found: String,
     /// How to get it; empty if it is there.
     pub remedy: String,
 }
 
-/// Looks at this machine. What killed recorders have left is undone.
-pub fn examine() -> Vec<Check> {
+/// Also undoes what killed recorders have left.
+pub fn checks() -> Vec<Check> {
     let tracefs = Tracefs::open();
     let mut checks = vec![tracefs_check(&tracefs), lockdown(host::lockdown().as_deref())];
     let Ok(tracefs) = tracefs else { return checks };
-    checks.push(sweep(&tracefs));
+    checks.push(undo_orphans(&tracefs));
     checks.extend(tracepoints(&tracefs));
     checks.push(clock(&tracefs));
     checks.push(buffers(tracefs));
@@ -42,7 +39,6 @@ pub fn examine() -> Vec<Check> {
     checks
 }
 
-/// Whether nothing can be captured.
 pub fn is_impossible(checks: &[Check]) -> bool {
     checks.iter().any(|check| check.is_needed && !check.is_there)
 }
@@ -53,62 +49,62 @@ fn tracefs_check(tracefs: &Result<Tracefs, CaptureError>) -> Check {
         Ok(_) => "not mounted; recorders use a mount of their own that nobody sees".to_owned(),
         Err(error) => error.to_string(),
     };
-    needed("tracefs", tracefs.is_ok(), found, "run as root, on a kernel with CONFIG_FTRACE")
+    required("tracefs", tracefs.is_ok(), found, "run as root, on a kernel with CONFIG_FTRACE")
 }
 
 fn lockdown(word: Option<&str>) -> Check {
     let found = word.unwrap_or("not told by this kernel");
     let remedy = "start the machine with lockdown=integrity, or without";
-    needed("lockdown", word != Some("confidentiality"), found.to_owned(), remedy)
+    required("lockdown", word != Some("confidentiality"), found.to_owned(), remedy)
 }
 
-fn sweep(tracefs: &Tracefs) -> Check {
+fn undo_orphans(tracefs: &Tracefs) -> Check {
     let what = "nothing left by killed recorders";
-    match undo::sweep(tracefs, Path::new(manifest::FOLDER)) {
-        Ok(0) => wished(what, true, String::new(), ""),
-        Ok(number) => wished(what, true, format!("{number} undone"), ""),
-        Err(error) => wished(what, false, error.to_string(), "end what keeps it busy, and try again"),
+    match undo::undo_orphans(tracefs, Path::new(manifest::FOLDER)) {
+        Ok(0) => optional(what, true, String::new(), ""),
+        Ok(number) => optional(what, true, format!("{number} undone"), ""),
+        Err(error) => optional(what, false, error.to_string(), "end what keeps it busy, and try again"),
     }
 }
 
 fn tracepoints(tracefs: &Tracefs) -> Vec<Check> {
     let there = |event: &str| tracefs.has(&format!("events/{event}/format"));
-    let needed_ones = [
+    let needed_events = [
         ("system calls", "syscalls/sys_enter_pread64", "a kernel with CONFIG_FTRACE_SYSCALLS"),
         ("tasks", "task/task_newtask", "a kernel with CONFIG_FTRACE"),
     ];
-    let wished_ones = [
+    let optional_events = [
         ("block requests", "block/block_rq_issue", "a kernel with CONFIG_BLOCK and CONFIG_FTRACE"),
         ("FUSE requests", "fuse/fuse_request_send", "`modprobe fuse`; a kernel from 6.11 on"),
         ("io_uring requests", "io_uring/io_uring_complete", "a kernel with CONFIG_IO_URING"),
         ("throttled writers", "writeback/balance_dirty_pages", "a kernel with CONFIG_FTRACE"),
     ];
     let name = |what: &str| format!("tracepoints of {what}");
-    let needed_ones =
-        needed_ones.map(|(what, event, remedy)| needed(&name(what), there(event), event.to_owned(), remedy));
-    let wished_ones =
-        wished_ones.map(|(what, event, remedy)| wished(&name(what), there(event), event.to_owned(), remedy));
-    let probes = wished(
+    let needed_events = needed_events
+        .map(|(what, event, remedy)| required(&name(what), there(event), event.to_owned(), remedy));
+    let optional_events = optional_events
+        .map(|(what, event, remedy)| optional(&name(what), there(event), event.to_owned(), remedy));
+    let probes = optional(
         "probes in user programs",
         tracefs.has("uprobe_events"),
         "uprobe_events".to_owned(),
         "a kernel with CONFIG_UPROBE_EVENTS; or record with --no-aio",
     );
-    needed_ones.into_iter().chain(wished_ones).chain([probes]).collect()
+    needed_events.into_iter().chain(optional_events).chain([probes]).collect()
 }
 
 fn clock(tracefs: &Tracefs) -> Check {
     let clocks = tracefs.read("trace_clock").unwrap_or_default();
     let has = clocks.split_whitespace().any(|clock| clock.trim_matches(['[', ']']) == CLOCK);
-    needed("clock mono", has, clocks.trim().to_owned(), "a kernel from 3.17 on")
+    required("clock mono", has, clocks.trim().to_owned(), "a kernel from 3.17 on")
 }
 
-/// Makes an instance and takes it away again.
+/// Creates and removes an instance.
 fn buffers(tracefs: Tracefs) -> Check {
     let tracefs = Arc::new(tracefs);
-    let manifest = Manifest::fresh();
+    let manifest = Manifest::new();
     let outcome =
-        manifest::Written::create(Path::new(manifest::FOLDER), manifest.clone()).and_then(|written| {
+        manifest::LockedManifest::create(Path::new(manifest::FOLDER), manifest.clone()).and_then(|written| {
             let name = manifest.instances.first().map_or("", String::as_str);
             let made = Instance::create(&tracefs, name, 0).and_then(|instance| {
                 let processors = instance.processors();
@@ -125,7 +121,7 @@ fn buffers(tracefs: Tracefs) -> Check {
         Ok(processors) => format!("{processors} processors, up to {} MiB each", kib / 1024),
         Err(error) => error.to_string(),
     };
-    needed("buffers of our own", is_there, found, "be root; end other tracers; free memory")
+    required("buffers of our own", is_there, found, "be root; end other tracers; free memory")
 }
 
 fn library() -> Check {
@@ -135,14 +131,14 @@ fn library() -> Check {
         .find(|library| probes::probes("laggard", library, 0).is_ok_and(|probes| !probes.is_empty()));
     let remedy = "programs with a C library of their own are probed when they run; or record with --no-aio";
     let path = found.map_or_else(String::new, |path| path.display().to_string());
-    wished("asynchronous I/O of the C library", found.is_some(), path, remedy)
+    optional("asynchronous I/O of the C library", found.is_some(), path, remedy)
 }
 
-fn needed(what: &str, is_there: bool, found: String, remedy: &str) -> Check {
-    Check { is_needed: true, ..wished(what, is_there, found, remedy) }
+fn required(what: &str, is_there: bool, found: String, remedy: &str) -> Check {
+    Check { is_needed: true, ..optional(what, is_there, found, remedy) }
 }
 
-fn wished(what: &str, is_there: bool, found: String, remedy: &str) -> Check {
+fn optional(what: &str, is_there: bool, found: String, remedy: &str) -> Check {
     let remedy = if is_there { String::new() } else { remedy.to_owned() };
     Check { what: what.into(), is_there, is_needed: false, found, remedy }
 }
@@ -153,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_capture_is_impossible_only_for_want_of_what_it_needs() {
-        let wish = wished("x", false, String::new(), "get it");
+        let wish = optional("x", false, String::new(), "get it");
         assert!(!is_impossible(std::slice::from_ref(&wish)) && wish.remedy == "get it");
         assert!(is_impossible(&[wish, lockdown(Some("confidentiality"))]));
         assert!(!is_impossible(&[lockdown(Some("integrity")), lockdown(None)]));

@@ -1,75 +1,77 @@
-//! Which tracepoints are needed for which layers.
+//! The tracepoints for each layer.
 
 use crate::model::Layer;
+use crate::tracepoints::{BlockStep, Syscall};
 
-/// Whose events of a kind are taken.
+/// The tasks whose events are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of the chosen processes.
     Chosen,
-    /// Everyone's: requests are completed in the name of whoever happens to run.
+    /// Of all tasks: requests complete in the context of any task.
     Everyone,
 }
 
-/// A tracepoint that is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// `block/block_rq_issue`.
+pub struct SelectedEvent {
+    /// `block/block_rq_issue`
     pub event: String,
-    /// Whose.
     pub reach: Reach,
-    /// Only records that fit this, in the kernel's words; empty: all.
+    /// A filter in the kernel's syntax; empty for all records.
     pub filter: String,
 }
 
-/// Calls that move bytes, or make them durable.
-const DATA: [&str; 18] = [
-    "read",
-    "pread64",
-    "readv",
-    "preadv",
-    "preadv2",
-    "write",
-    "pwrite64",
-    "writev",
-    "pwritev",
-    "pwritev2",
-    "fsync",
-    "fdatasync",
-    "sync_file_range",
-    "syncfs",
-    "sendfile64",
-    "splice",
-    "copy_file_range",
-    "io_submit",
+use BlockStep as B;
+use Syscall as S;
+
+/// Calls that transfer data or make it durable.
+const DATA: [Syscall; 18] = [
+    S::Read,
+    S::Pread64,
+    S::Readv,
+    S::Preadv,
+    S::Preadv2,
+    S::Write,
+    S::Pwrite64,
+    S::Writev,
+    S::Pwritev,
+    S::Pwritev2,
+    S::Fsync,
+    S::Fdatasync,
+    S::SyncFileRange,
+    S::Syncfs,
+    S::Sendfile64,
+    S::Splice,
+    S::CopyFileRange,
+    S::IoSubmit,
 ];
-/// Calls by which a descriptor comes, goes and moves.
-const DESCRIPTORS: [&str; 10] =
-    ["open", "openat", "openat2", "creat", "close", "dup", "dup2", "dup3", "fcntl", "lseek"];
-/// Calls about files rather than their bytes.
-const FILES: [&str; 7] = ["ftruncate", "fallocate", "unlink", "unlinkat", "rename", "renameat2", "mkdir"];
-/// Calls by which daemons talk.
-const SOCKETS: [&str; 4] = ["sendto", "sendmsg", "recvfrom", "recvmsg"];
-/// Calls by which daemons wait; only that they begin matters.
-const WAITS: [&str; 4] = ["epoll_wait", "epoll_pwait", "poll", "ppoll"];
-/// Of `fcntl`, only what makes descriptors: `F_DUPFD`, `F_DUPFD_CLOEXEC`.
+/// Calls that create, close or move a descriptor.
+const DESCRIPTORS: [Syscall; 10] =
+    [S::Open, S::Openat, S::Openat2, S::Creat, S::Close, S::Dup, S::Dup2, S::Dup3, S::Fcntl, S::Lseek];
+/// Calls that change files other than by writing data.
+const FILES: [Syscall; 7] =
+    [S::Ftruncate, S::Fallocate, S::Unlink, S::Unlinkat, S::Rename, S::Renameat2, S::Mkdir];
+/// Calls through which daemons communicate.
+const SOCKETS: [Syscall; 4] = [S::Sendto, S::Sendmsg, S::Recvfrom, S::Recvmsg];
+/// Calls in which daemons wait; only their begin is needed.
+const WAITS: [Syscall; 4] = [S::EpollWait, S::EpollPwait, S::Poll, S::Ppoll];
+/// Of `fcntl`, only the commands that create descriptors: `F_DUPFD`, `F_DUPFD_CLOEXEC`.
 const DUPLICATES: &str = "cmd == 0 || cmd == 1030";
 
-const BLOCK: [&str; 11] = [
-    "block_bio_queue",
-    "block_getrq",
-    "block_rq_insert",
-    "block_rq_issue",
-    "block_rq_complete",
-    "block_rq_requeue",
-    "block_rq_merge",
-    "block_bio_backmerge",
-    "block_bio_frontmerge",
-    "block_bio_remap",
-    "block_split",
+const BLOCK: [BlockStep; 11] = [
+    B::Queue,
+    B::Get,
+    B::Insert,
+    B::Issue,
+    B::Complete,
+    B::Requeue,
+    B::RequestMerge,
+    B::BackMerge,
+    B::FrontMerge,
+    B::Remap,
+    B::Split,
 ];
 const FUSE: [&str; 2] = ["fuse_request_send", "fuse_request_end"];
-/// The first has had two names.
+/// The first one has two names, depending on the kernel version.
 const URING: [&str; 5] = [
     "io_uring_submit_req",
     "io_uring_submit_sqe",
@@ -79,20 +81,20 @@ const URING: [&str; 5] = [
 ];
 const TASKS: [&str; 3] = ["task/task_newtask", "task/task_rename", "sched/sched_process_exit"];
 
-/// What the layers need. Of these a kernel may not have all.
-pub fn wanted(layers: &[Layer]) -> Vec<Wanted> {
+/// A kernel may not have all of them.
+pub fn wanted(layers: &[Layer]) -> Vec<SelectedEvent> {
     let has = |any: &[Layer]| layers.iter().any(|layer| any.contains(layer));
     let daemons = [Layer::Pfsc, Layer::Net, Layer::Pfss];
-    let mut all: Vec<Wanted> = TASKS.iter().map(|event| chosen(event.to_string())).collect();
+    let mut all: Vec<SelectedEvent> = TASKS.iter().map(|event| chosen(event.to_string())).collect();
     if has(&[Layer::Aio, Layer::Sys, Layer::Ssys]) || has(&daemons) {
         let calls = DATA.iter().chain(&DESCRIPTORS).chain(&FILES);
         let sockets = SOCKETS.iter().filter(|_| has(&daemons));
-        all.extend(calls.chain(sockets).flat_map(|call| call_events(call)));
+        all.extend(calls.chain(sockets).flat_map(|call| call_events(*call)));
         let waits = WAITS.iter().filter(|_| has(&daemons));
-        all.extend(waits.map(|call| chosen(format!("syscalls/sys_enter_{call}"))));
+        all.extend(waits.map(|call| chosen(format!("syscalls/sys_enter_{}", call.name()))));
     }
     if has(&[Layer::Blk, Layer::Dev]) {
-        all.extend(BLOCK.iter().map(|event| everyone("block", event)));
+        all.extend(BLOCK.iter().map(|step| everyone("block", step.tracepoint())));
         all.push(everyone("writeback", "balance_dirty_pages"));
     }
     if has(&[Layer::Fuse]) {
@@ -104,17 +106,18 @@ pub fn wanted(layers: &[Layer]) -> Vec<Wanted> {
     all
 }
 
-fn chosen(event: String) -> Wanted {
-    Wanted { event, reach: Reach::Chosen, filter: String::new() }
+fn chosen(event: String) -> SelectedEvent {
+    SelectedEvent { event, reach: Reach::Chosen, filter: String::new() }
 }
 
-fn everyone(system: &str, event: &str) -> Wanted {
-    Wanted { event: format!("{system}/{event}"), reach: Reach::Everyone, filter: String::new() }
+fn everyone(system: &str, event: &str) -> SelectedEvent {
+    SelectedEvent { event: format!("{system}/{event}"), reach: Reach::Everyone, filter: String::new() }
 }
 
-fn call_events(call: &str) -> [Wanted; 2] {
-    let mut events = ["enter", "exit"].map(|side| chosen(format!("syscalls/sys_{side}_{call}")));
-    if call == "fcntl" {
+fn call_events(call: Syscall) -> [SelectedEvent; 2] {
+    let name = call.name();
+    let mut events = ["enter", "exit"].map(|side| chosen(format!("syscalls/sys_{side}_{name}")));
+    if call == Syscall::Fcntl {
         events[0].filter = DUPLICATES.to_owned();
     }
     events

@@ -1,4 +1,4 @@
-//! Which descriptors of the captured processes are known, so that each is looked up once.
+//! The known descriptors of the captured processes, so that each is looked up once.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -7,25 +7,23 @@ use super::descriptors;
 use super::scope::{Mount, device_of};
 use crate::tracepoints::{BlockStep, Descriptor, Device, Payload, Syscall, Tracepoint};
 
-/// Looks up descriptors when they come or are first used.
 #[derive(Debug)]
 pub struct Files {
     procfs: PathBuf,
-    /// Only files of it are of interest.
+    /// The capture is limited to files of this mount.
     only: Option<Mount>,
-    /// Whether a known descriptor is of interest.
+    /// True for a descriptor on the mount.
     known: HashMap<(u32, i32), bool>,
-    /// Devices that files are on, since they were last asked for.
+    /// Devices of files found since [`Files::take_devices`].
     devices: HashSet<Device>,
 }
 
 impl Files {
-    /// Nothing is known yet.
     pub fn new(procfs: &Path, only: Option<Mount>) -> Files {
         Files { procfs: procfs.to_owned(), only, known: HashMap::new(), devices: HashSet::new() }
     }
 
-    /// All that a process has open now.
+    /// All descriptors that are open now.
     pub fn snapshot(&mut self, process: u32) -> Vec<Descriptor> {
         let all = descriptors::all(&self.procfs, process);
         for descriptor in &all {
@@ -34,14 +32,14 @@ impl Files {
         all
     }
 
-    /// The places in a batch where a descriptor is opened and not touched again: only there does a later look tell the
-    /// truth.
+    /// The positions in a batch where a descriptor is opened and not opened or closed again: only for these does
+    /// /proc still show the right file.
     pub fn last_openings(batch: &[Tracepoint]) -> HashSet<usize> {
         let (mut touched, mut last) = (HashSet::new(), HashSet::new());
         for (place, tracepoint) in batch.iter().enumerate().rev() {
             let Some(process) = tracepoint.tgid else { continue };
             match &tracepoint.payload {
-                Payload::Exit { call, result } if opens(*call) => {
+                Payload::Exit { call, result } if call.opens_descriptor() => {
                     let is_last = touched.insert((process, *result));
                     if is_last && *result >= 0 {
                         last.insert(place);
@@ -56,8 +54,8 @@ impl Files {
         last
     }
 
-    /// Descriptors of a batch on which something was asked of the file system or the device that alone is let in, each
-    /// with how often it was closed in the batch before: so files are known that are gone before they can be looked up.
+    /// Descriptors of a batch whose calls caused requests to the mount, each with the number of times it was closed
+    /// before in the batch. Identifies files that are closed before they can be looked up.
     pub fn reached(&self, batch: &[Tracepoint]) -> HashSet<(u32, i32, u32)> {
         let mut reached = HashSet::new();
         if self.only.is_none() {
@@ -86,40 +84,38 @@ impl Files {
         reached
     }
 
-    /// A descriptor that was just opened, if it is still there.
+    /// None if it is closed already.
     pub fn opened(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
         let descriptor = descriptors::one(&self.procfs, process, fd)?;
         self.note(process, fd);
-        // It was opened at its beginning, and may have moved until now.
+        // Its position was 0 when it was opened, and may have changed since.
         Some(Descriptor { position: Some(0), ..descriptor })
     }
 
-    /// A descriptor at its first use, such as one that was inherited.
+    /// A descriptor at its first use, such as an inherited one; none if it was looked up before.
     pub fn first_used(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
         if self.known.contains_key(&(process, fd)) {
             return None;
         }
-        // One that is gone, or a call with a wrong one, is looked up once as well.
+        // Also noted if it is closed, so that it is looked up only once.
         self.note(process, fd);
         descriptors::one(&self.procfs, process, fd)
     }
 
-    /// A descriptor that is no more.
     pub fn closed(&mut self, process: u32, fd: i32) {
         self.known.remove(&(process, fd));
     }
 
-    /// The devices that files are on, as far as they are new.
+    /// The devices found since the last call.
     pub fn take_devices(&mut self) -> HashSet<Device> {
         std::mem::take(&mut self.devices)
     }
 
-    /// A process that is no more.
     pub fn ended(&mut self, process: u32) {
         self.known.retain(|(of, _), _| *of != process);
     }
 
-    /// Whether a descriptor is of interest; so is one of which nothing is known.
+    /// True for unknown descriptors.
     pub fn is_wanted(&self, process: u32, fd: i32) -> bool {
         self.known.get(&(process, fd)).copied().unwrap_or(true)
     }
@@ -128,24 +124,17 @@ impl Files {
         let path = self.procfs.join(process.to_string()).join("fd").join(fd.to_string());
         let device = device_of(&path);
         self.devices.extend(device);
-        // One that is gone already may be of anything.
+        // A descriptor that is closed already may belong to any file.
         let fits = |only: &Mount| device.is_some_and(|device| only.has(device, &path));
         self.known.insert((process, fd), self.only.as_ref().is_none_or(fits));
     }
 }
 
-/// How often descriptors were closed.
+/// The number of times each descriptor was closed.
 pub type Closed = HashMap<(u32, i32), u32>;
 
-/// How often one was closed.
 pub fn times(closed: &Closed, process: u32, fd: i32) -> u32 {
     closed.get(&(process, fd)).copied().unwrap_or(0)
-}
-
-/// Whether a call gives a new descriptor.
-pub fn opens(call: Syscall) -> bool {
-    use Syscall::{Creat, Dup, Dup2, Dup3, Fcntl, Open, Openat, Openat2};
-    matches!(call, Open | Openat | Openat2 | Creat | Dup | Dup2 | Dup3 | Fcntl)
 }
 
 #[cfg(test)]

@@ -1,55 +1,43 @@
-//! The `format` file of a tracepoint: its number, and where its fields lie in a raw record.
+//! The `format` file of a tracepoint: its id and the layout of its fields.
 
 use super::CaptureError;
 
-/// How the bytes of a field are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// A whole number of 1, 2, 4 or 8 bytes.
+pub enum FieldKind {
+    /// An integer of 1, 2, 4 or 8 bytes.
     Number,
-    /// Characters up to the first zero.
+    /// Characters up to the first zero byte.
     Text,
-    /// The place and length of characters further back in the record.
+    /// Offset and length of characters at the end of the record.
     Located,
-    /// None of these.
     Other,
 }
 
-/// Where a field lies in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// How it is read.
-    pub shape: Shape,
-    /// Where it begins.
+pub struct FieldLayout {
+    pub kind: FieldKind,
     pub offset: usize,
-    /// How many bytes it has.
     pub size: usize,
-    /// Whether it may be below zero.
     pub is_signed: bool,
 }
 
-/// A field of a tracepoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
     pub name: String,
-    /// Where it lies.
-    pub spot: Spot,
+    pub layout: FieldLayout,
 }
 
-/// A tracepoint, as the kernel describes it.
+/// The kernel's description of a tracepoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Format {
     /// The number at the beginning of its records.
     pub id: u16,
-    /// Its name.
     pub name: String,
-    /// Its fields, those that all records share first.
+    /// Common fields first.
     pub fields: Vec<Field>,
 }
 
 impl Format {
-    /// Reads a `format` file.
     pub fn parse(text: &str) -> Result<Format, CaptureError> {
         let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
         let name = value("name:").unwrap_or_default().to_owned();
@@ -62,14 +50,13 @@ impl Format {
         Ok(Format { id, name, fields })
     }
 
-    /// Where the field of that name lies.
-    pub fn spot(&self, name: &str) -> Option<Spot> {
-        self.fields.iter().find(|field| field.name == name).map(|field| field.spot)
+    pub fn layout(&self, name: &str) -> Option<FieldLayout> {
+        self.fields.iter().find(|field| field.name == name).map(|field| field.layout)
     }
 }
 
 impl Field {
-    /// `field:char rwbs[10]; offset:28; size:10; signed:0;`, with tabs between them.
+    /// `field:char rwbs[10]; offset:28; size:10; signed:0;`, separated by tabs.
     fn parse(line: &str) -> Option<Field> {
         let mut parts = line.split(';').map(str::trim);
         let declaration = parts.next()?.strip_prefix("field:")?.trim();
@@ -81,19 +68,18 @@ impl Field {
             Some((name, _)) => (name, true),
             None => (name, kind.ends_with(']')),
         };
-        let shape = match (kind.starts_with("__data_loc"), is_array, size) {
-            (true, _, 4) => Shape::Located,
-            (false, true, _) if kind.contains("char") => Shape::Text,
-            (false, false, 1 | 2 | 4 | 8) => Shape::Number,
-            _ => Shape::Other,
+        let kind = match (kind.starts_with("__data_loc"), is_array, size) {
+            (true, _, 4) => FieldKind::Located,
+            (false, true, _) if kind.contains("char") => FieldKind::Text,
+            (false, false, 1 | 2 | 4 | 8) => FieldKind::Number,
+            _ => FieldKind::Other,
         };
-        let spot = Spot { shape, offset, size, is_signed };
-        Some(Field { name: name.trim_start_matches('*').to_owned(), spot })
+        let layout = FieldLayout { kind, offset, size, is_signed };
+        Some(Field { name: name.trim_start_matches('*').to_owned(), layout })
     }
 }
 
-impl Spot {
-    /// The number in a record.
+impl FieldLayout {
     pub fn number(self, record: &[u8]) -> Option<i64> {
         let bytes = self.bytes(record)?;
         let mut wide = [0; 8];
@@ -104,16 +90,16 @@ impl Spot {
         Some(if self.is_signed { signed } else { unsigned })
     }
 
-    /// The characters in a record, without the zero at their end.
+    /// Without the zero byte at the end.
     pub fn text(self, record: &[u8]) -> Option<&[u8]> {
-        let bytes = match self.shape {
-            Shape::Text => self.bytes(record)?,
-            Shape::Located => {
+        let bytes = match self.kind {
+            FieldKind::Text => self.bytes(record)?,
+            FieldKind::Located => {
                 let place = u32::try_from(self.number(record)? & 0xffff_ffff).ok()?;
                 let (begin, length) = (place & 0xffff, place >> 16);
                 record.get(begin as usize..)?.get(..length as usize)?
             }
-            Shape::Number | Shape::Other => return None,
+            FieldKind::Number | FieldKind::Other => return None,
         };
         bytes.split(|byte| *byte == 0).next()
     }
@@ -146,10 +132,10 @@ print fmt: \"%d\", REC->dev
     fn fields_are_found_with_their_places_and_shapes() {
         let format = Format::parse(ISSUE).unwrap();
         assert_eq!((format.id, format.name.as_str(), format.fields.len()), (2104, "block_rq_issue", 6));
-        let rwbs = format.spot("rwbs").unwrap();
-        assert_eq!((rwbs.shape, rwbs.offset, rwbs.size), (Shape::Text, 12, 10));
-        assert_eq!(format.spot("cmd").unwrap().shape, Shape::Located);
-        assert_eq!(format.spot("name").unwrap().shape, Shape::Number);
+        let rwbs = format.layout("rwbs").unwrap();
+        assert_eq!((rwbs.kind, rwbs.offset, rwbs.size), (FieldKind::Text, 12, 10));
+        assert_eq!(format.layout("cmd").unwrap().kind, FieldKind::Located);
+        assert_eq!(format.layout("name").unwrap().kind, FieldKind::Number);
     }
 
     #[test]
@@ -161,12 +147,12 @@ print fmt: \"%d\", REC->dev
         record[12..15].copy_from_slice(b"WS\0");
         record[24..28].copy_from_slice(&(3 << 16 | 36_u32).to_le_bytes());
         record[36..40].copy_from_slice(b"ab\0c");
-        let number = |name| format.spot(name).unwrap().number(&record);
-        let text = |name, length| format.spot(name).unwrap().text(&record[..length]);
+        let number = |name| format.layout(name).unwrap().number(&record);
+        let text = |name, length| format.layout(name).unwrap().text(&record[..length]);
         assert_eq!((number("common_pid"), number("dev")), (Some(-2), Some(0xffff_ffff)));
         assert_eq!((text("rwbs", 40), text("cmd", 40)), (Some(&b"WS"[..]), Some(&b"ab"[..])));
         assert_eq!((text("cmd", 38), text("rwbs", 14)), (None, None));
-        assert_eq!(format.spot("dev").unwrap().number(&record[..10]), None);
+        assert_eq!(format.layout("dev").unwrap().number(&record[..10]), None);
     }
 
     #[test]

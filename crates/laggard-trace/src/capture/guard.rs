@@ -1,4 +1,4 @@
-//! A process of its own that outlives a killed recorder, and undoes what that one made.
+//! A process that survives a killed recorder and undoes its changes.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -7,45 +7,45 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::CaptureError;
-use super::manifest::{self, Manifest, Written};
+use super::manifest::{self, LockedManifest, Manifest};
 use super::tracefs::Tracefs;
 use super::undo;
 
-/// The guard, as its recorder sees it.
+/// The guard process, from the recorder's side.
 #[derive(Debug)]
 pub struct Guard {
     process: Child,
-    /// Closed when the recorder ends, however it does.
+    /// Closed when the recorder ends for any reason.
     line: UnixStream,
 }
 
 impl Guard {
-    /// Starts a program that calls [`keep`], and waits until it is ready.
-    pub fn start(mut program: Command, written: &Written) -> Result<Guard, CaptureError> {
+    /// Starts a program that calls [`run`], and waits until it is ready.
+    pub fn start(mut program: Command, written: &LockedManifest) -> Result<Guard, CaptureError> {
         let failed = |error| CaptureError::File { path: "the guard".into(), error };
         let (mut line, end) = UnixStream::pair().map_err(failed)?;
-        // The lock goes with it: the manifest is an orphan only when both are gone.
+        // The guard inherits the lock: the manifest is an orphan only when recorder and guard are dead.
         let lock = written.share()?;
         let program = program.arg(written.path()).current_dir("/").stderr(Stdio::null());
         let process = program.stdin(OwnedFd::from(end)).stdout(lock).spawn().map_err(failed)?;
-        // Standard input of the command is still held by it.
+        // The command still holds the other end of the pipe.
         program.stdin(Stdio::null());
         let guard_is_ready = line.read_exact(&mut [0]);
         guard_is_ready.map_err(failed)?;
         Ok(Guard { process, line })
     }
 
-    /// Lets it go, when there is nothing left to undo.
-    pub fn dismiss(mut self) {
+    /// Ends the guard after everything is undone.
+    pub fn end(mut self) {
         drop(self.line);
         let _ = self.process.wait();
     }
 }
 
-/// The life of a guard: standard input is the line to its recorder.
-pub fn keep(path: &Path) -> Result<(), CaptureError> {
+/// The main function of the guard process. Standard input is connected to the recorder.
+pub fn run(path: &Path) -> Result<(), CaptureError> {
     let manifest = Manifest::read(path)?;
-    // No terminal's signals reach it. It fails only for one that leads a session already.
+    // Detaches from the terminal's signals. Fails only for a session leader.
     let _ = rustix::process::setsid();
     let mut line = UnixStream::from(
         rustix::io::dup(std::io::stdin())
@@ -53,7 +53,7 @@ pub fn keep(path: &Path) -> Result<(), CaptureError> {
     );
     let told = line.write_all(&[1]);
     if told.is_ok() {
-        // The end of the line is the end of the recorder.
+        // The end of the input is the end of the recorder.
         let _ = std::io::copy(&mut line, &mut std::io::sink());
     }
     undo::undo(&Tracefs::open()?, &manifest)?;

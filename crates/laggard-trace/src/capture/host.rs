@@ -1,4 +1,4 @@
-//! What a trace says of the host it is of.
+//! The description of this host in a trace.
 
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -10,7 +10,6 @@ use super::instance::CLOCK;
 use super::tracefs::detached;
 use crate::model::{Host, Window};
 
-/// This host.
 pub fn this() -> Host {
     let procfs = Path::new("/proc/sys/kernel");
     let word = |name: &str| std::fs::read_to_string(procfs.join(name)).unwrap_or_default().trim().to_owned();
@@ -24,7 +23,7 @@ pub fn this() -> Host {
     }
 }
 
-/// `none`, `integrity` or `confidentiality`; nothing where the kernel does not tell.
+/// `none`, `integrity` or `confidentiality`; nothing if the kernel does not report it.
 pub fn lockdown() -> Option<String> {
     let mounted = std::fs::read_to_string("/sys/kernel/security/lockdown").ok();
     let text = mounted.or_else(|| {
@@ -39,7 +38,7 @@ fn chosen(text: &str) -> Option<&str> {
     Some(text.split_once('[')?.1.split_once(']')?.0)
 }
 
-/// From now on, with the time of day.
+/// Begins now.
 pub fn window() -> Window {
     let wall = clock_gettime(ClockId::Realtime);
     let begin_ns = now_ns();

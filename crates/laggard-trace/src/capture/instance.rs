@@ -1,4 +1,4 @@
-//! A buffer set of our own in the kernel: its own clock, sizes, tracepoints and filters.
+//! A trace instance: buffers with their own clock, sizes, tracepoints and filters.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -8,29 +8,28 @@ use super::CaptureError;
 use super::format::Format;
 use super::tracefs::Tracefs;
 
-/// Times of the same clock as `clock_gettime(CLOCK_MONOTONIC)`: the same on all processors, and never set.
+/// `CLOCK_MONOTONIC`: the same on all processors, and never set.
 pub const CLOCK: &str = "mono";
 
-/// An instance. Undoing is not its business: see [`super::undo`].
+/// Removing it is the task of [`super::undo`].
 #[derive(Clone, Debug)]
 pub struct Instance {
     tracefs: Arc<Tracefs>,
     name: String,
 }
 
-/// What the kernel counted for the buffer of one processor.
+/// The kernel's counters for the buffer of one processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Records that were overwritten before they were read.
     pub overrun: u64,
-    /// Records that had no room.
+    /// Records that did not fit.
     pub dropped: u64,
-    /// Records that were read.
     pub read: u64,
 }
 
 impl Instance {
-    /// Makes it, stopped and empty.
+    /// Stopped and empty.
     pub fn create(tracefs: &Arc<Tracefs>, name: &str, kib_per_cpu: u64) -> Result<Instance, CaptureError> {
         let instance = Instance { tracefs: tracefs.clone(), name: name.to_owned() };
         let path = tracefs.path(&instance.file(""));
@@ -42,17 +41,15 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Sets one of its files.
     pub fn set(&self, file: &str, value: &str) -> Result<(), CaptureError> {
         self.tracefs.write(&self.file(file), value)
     }
 
-    /// What one of its files says.
     pub fn get(&self, file: &str) -> Result<String, CaptureError> {
         self.tracefs.read(&self.file(file))
     }
 
-    /// Takes in a tracepoint; its format. None: this kernel does not have it.
+    /// Enables a tracepoint and returns its format; none if the kernel does not have it.
     pub fn enable(&self, event: &str, filter: &str) -> Result<Option<Format>, CaptureError> {
         let folder = format!("events/{event}");
         if !self.tracefs.has(&self.file(&folder)) {
@@ -65,16 +62,16 @@ impl Instance {
         Format::parse(&self.get(&format!("{folder}/format"))?).map(Some)
     }
 
-    /// Only these tasks from now on, and all that they make.
+    /// Traces these tasks and their future children.
     pub fn follow(&self, tasks: &[u32]) -> Result<(), CaptureError> {
         self.set("options/event-fork", "1")?;
         self.set("set_event_pid", "")?;
         self.also_follow(tasks)
     }
 
-    /// These tasks too. Those that have ended meanwhile are no error.
+    /// Adds tasks. Ignores those that have ended.
     pub fn also_follow(&self, tasks: &[u32]) -> Result<(), CaptureError> {
-        // The kernel takes a page at a time.
+        // The kernel accepts a page per write.
         for some in tasks.chunks(256) {
             let words: Vec<String> = some.iter().map(u32::to_string).collect();
             self.tracefs.append(&self.file("set_event_pid"), &words.join(" "))?;
@@ -82,28 +79,24 @@ impl Instance {
         Ok(())
     }
 
-    /// All but these tasks.
+    /// Traces all tasks but these.
     pub fn ignore(&self, tasks: &[u32]) -> Result<(), CaptureError> {
         let words: Vec<String> = tasks.iter().map(u32::to_string).collect();
         self.tracefs.append(&self.file("set_event_notrace_pid"), &words.join(" "))
     }
 
-    /// Lets records in.
     pub fn start(&self) -> Result<(), CaptureError> {
         self.set("tracing_on", "1")
     }
 
-    /// Lets no more records in.
     pub fn stop(&self) -> Result<(), CaptureError> {
         self.set("tracing_on", "0")
     }
 
-    /// Forgets all records.
     pub fn clear(&self) -> Result<(), CaptureError> {
         self.set("trace", "")
     }
 
-    /// The processors that have a buffer.
     pub fn processors(&self) -> Vec<u16> {
         let names = self.tracefs.names(&self.file("per_cpu"));
         let mut numbers: Vec<u16> =
@@ -112,12 +105,12 @@ impl Instance {
         numbers
     }
 
-    /// The buffer of a processor, page by page; reading never waits.
+    /// Page by page, without blocking.
     pub fn buffer(&self, cpu: u16) -> Result<File, CaptureError> {
         self.open(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"))
     }
 
-    /// All buffers as text; reading never waits.
+    /// All buffers as text, without blocking.
     pub fn text(&self) -> Result<File, CaptureError> {
         self.open("trace_pipe")
     }
@@ -129,13 +122,12 @@ impl Instance {
         opened.map_err(|error| CaptureError::File { path: format!("tracefs/{name}"), error })
     }
 
-    /// How many records came to the buffer of a processor and were not read, also those that had no room.
+    /// The number of records in a buffer, including overwritten ones.
     pub fn seen(&self, cpu: u16) -> u64 {
         let text = self.get(&format!("per_cpu/cpu{cpu}/stats")).unwrap_or_default();
         value(&text, "entries:") + Stats::parse(&text).overrun
     }
 
-    /// What was counted for a processor.
     pub fn stats(&self, cpu: u16) -> Stats {
         Stats::parse(&self.get(&format!("per_cpu/cpu{cpu}/stats")).unwrap_or_default())
     }
@@ -145,7 +137,7 @@ impl Instance {
     }
 }
 
-/// Fewer than a few pages cannot be.
+/// The kernel's minimum is a few pages.
 const MIN_KIB: u64 = 8;
 
 impl Stats {

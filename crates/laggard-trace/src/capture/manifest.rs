@@ -1,5 +1,5 @@
-//! What a recorder is about to make in the kernel, written down before it is made: so that it can be undone by others
-//! when the recorder is killed.
+//! The list of kernel objects that a recorder is about to create, written before they are created, so that other
+//! processes can remove them if the recorder is killed.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -9,28 +9,25 @@ use serde::{Deserialize, Serialize};
 
 use super::CaptureError;
 
-/// Where manifests are: what they tell of does not outlive a boot either.
+/// In /run, since the kernel objects do not survive a reboot either.
 pub const FOLDER: &str = "/run/laggard-trace";
 const VERSION: u32 = 1;
 const ENDING: &str = "toml";
 
-/// All that a recorder makes carries its mark.
+/// The names of all objects contain the mark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Of this form.
     pub version: u32,
-    /// A word that no other recorder has.
+    /// Unique for each recorder.
     pub mark: String,
-    /// Trace instances.
     pub instances: Vec<String>,
-    /// The group of the probes in user programs.
+    /// The group of probes in user programs.
     pub probes: String,
 }
 
 impl Manifest {
-    /// The manifest of a recorder that has made nothing yet.
-    pub fn fresh() -> Manifest {
+    pub fn new() -> Manifest {
         let age = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         Manifest::marked(&format!("{:x}_{:x}", std::process::id(), age.as_micros()))
     }
@@ -40,29 +37,28 @@ impl Manifest {
         Manifest { version: VERSION, mark: mark.into(), instances, probes: format!("laggard_{mark}") }
     }
 
-    /// Reads a manifest; what is not ours is refused.
+    /// Refuses files that were not written by this version.
     pub fn read(path: &Path) -> Result<Manifest, CaptureError> {
         let text = std::fs::read_to_string(path).map_err(CaptureError::at(path))?;
         let wrong = || CaptureError::Input(format!("{}: is no manifest of this version", path.display()));
         let manifest: Manifest = toml::from_str(&text).map_err(|_| wrong())?;
-        // Whoever undoes it removes what it names: no name but the ones that we give may be in it.
+        // The named objects will be removed, so only names of our own are accepted.
         let is_ours = manifest.mark.len() > 8 && manifest == Manifest::marked(&manifest.mark);
         if is_ours { Ok(manifest) } else { Err(wrong()) }
     }
 }
 
-/// A manifest on disk, locked while its recorder or the guard lives.
+/// A manifest on disk, locked while its recorder or guard is alive.
 #[derive(Debug)]
-pub struct Written {
-    /// What it says.
+pub struct LockedManifest {
     pub manifest: Manifest,
     path: PathBuf,
     lock: File,
 }
 
-impl Written {
-    /// Writes a manifest. It is locked before others can find it.
-    pub fn create(folder: &Path, manifest: Manifest) -> Result<Written, CaptureError> {
+impl LockedManifest {
+    /// Locks the file before others can find it.
+    pub fn create(folder: &Path, manifest: Manifest) -> Result<LockedManifest, CaptureError> {
         let path = folder.join(&manifest.mark).with_extension(ENDING);
         let new = path.with_extension("new");
         let text = toml::to_string(&manifest).map_err(|error| CaptureError::Input(error.to_string()))?;
@@ -70,26 +66,25 @@ impl Written {
         take(&lock).then_some(()).ok_or_else(|| busy(&new))?;
         std::io::Write::write_all(&mut &lock, text.as_bytes()).map_err(CaptureError::at(&new))?;
         std::fs::rename(&new, &path).map_err(CaptureError::at(&path))?;
-        Ok(Written { manifest, path, lock })
+        Ok(LockedManifest { manifest, path, lock })
     }
 
-    /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The lock, for one who shall hold it too.
+    /// A handle for a process that shall hold the lock, too.
     pub fn share(&self) -> Result<File, CaptureError> {
         self.lock.try_clone().map_err(CaptureError::at(&self.path))
     }
 
-    /// Removes it, when all that it names is gone; and the folder with the last one.
+    /// Call after the named objects are removed. Removes the folder with the last manifest.
     pub fn remove(self) -> Result<(), CaptureError> {
         remove(&self.path)
     }
 }
 
-/// Removes a manifest that may be gone already.
+/// Succeeds if the file does not exist.
 pub fn remove(path: &Path) -> Result<(), CaptureError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -97,19 +92,19 @@ pub fn remove(path: &Path) -> Result<(), CaptureError> {
         }
         _ => {}
     }
-    // Others may have theirs in it.
+    // Fails if the folder contains other manifests.
     let _ = path.parent().map(std::fs::remove_dir);
     Ok(())
 }
 
-/// The manifests whose recorder and guard are dead. The lock is held while one is dealt with.
+/// Manifests of dead recorders with dead guards. The returned file holds the lock.
 pub fn orphans(folder: &Path) -> Vec<(PathBuf, File)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let locked = entries.filter_map(|entry| Some((entry.path(), File::open(entry.path()).ok()?)));
     locked.filter(|(_, file)| take(file)).collect()
 }
 
-/// Another one may remove the folder when its last manifest is gone, so it is made until it lasts.
+/// Retries, since another recorder may remove the folder with its last manifest.
 fn make(folder: &Path, path: &Path) -> std::io::Result<File> {
     let open = || {
         std::fs::create_dir_all(folder)?;
@@ -133,7 +128,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_and_what_is_not_ours_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let written = Written::create(folder.path(), Manifest::fresh()).unwrap();
+        let written = LockedManifest::create(folder.path(), Manifest::new()).unwrap();
         let path = written.path().to_owned();
         assert_eq!(Manifest::read(&path).unwrap(), written.manifest);
         let text = std::fs::read_to_string(&path).unwrap();
@@ -147,7 +142,7 @@ mod tests {
     fn a_manifest_is_an_orphan_once_nobody_holds_its_lock() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("trace");
-        let written = Written::create(&folder, Manifest::fresh()).unwrap();
+        let written = LockedManifest::create(&folder, Manifest::new()).unwrap();
         let guard = written.share().unwrap();
         drop(written);
         assert!(orphans(&folder).is_empty());

@@ -1,23 +1,22 @@
-//! The records of several buffers in one order of time.
+//! Merges the records of several buffers by time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::page::Loss;
 
-/// Holds back what may still be preceded by something that was not read yet.
+/// Holds records back until no other record can precede them.
 #[derive(Debug)]
 pub struct Merge {
-    lanes: Vec<Lane>,
-    /// The time of the last that was given out.
+    queues: Vec<Queue>,
+    /// The time of the last record passed on.
     last_ns: u64,
-    /// How many came after later ones had been given out.
     late: u64,
 }
 
-/// What waits of one buffer. Its records come in the order of time.
+/// The records of one buffer, ordered by time.
 #[derive(Debug, Default)]
-struct Lane {
+struct Queue {
     bytes: Vec<u8>,
     entries: VecDeque<Entry>,
 }
@@ -30,63 +29,58 @@ struct Entry {
     lost: Loss,
 }
 
-/// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
-    /// A record.
     Record(&'a [u8]),
-    /// Records that are missing.
     Lost(Loss),
 }
 
 impl Merge {
-    /// For so many buffers.
-    pub fn new(lanes: usize) -> Merge {
-        Merge { lanes: (0..lanes).map(|_| Lane::default()).collect(), last_ns: 0, late: 0 }
+    pub fn new(queues: usize) -> Merge {
+        Merge { queues: (0..queues).map(|_| Queue::default()).collect(), last_ns: 0, late: 0 }
     }
 
-    /// Takes in what comes next in a buffer.
-    pub fn push(&mut self, lane: usize, ts_ns: u64, item: Item<'_>) {
+    pub fn push(&mut self, queue: usize, ts_ns: u64, item: Item<'_>) {
         self.late += u64::from(ts_ns < self.last_ns);
-        let Some(lane) = self.lanes.get_mut(lane) else { return };
-        let begin = lane.bytes.len();
+        let Some(queue) = self.queues.get_mut(queue) else { return };
+        let begin = queue.bytes.len();
         let lost = match item {
             Item::Record(record) => {
-                lane.bytes.extend_from_slice(record);
+                queue.bytes.extend_from_slice(record);
                 Loss::None
             }
             Item::Lost(loss) => loss,
         };
-        lane.entries.push_back(Entry { ts_ns, begin, end: lane.bytes.len(), lost });
+        queue.entries.push_back(Entry { ts_ns, begin, end: queue.bytes.len(), lost });
     }
 
-    /// Gives out all from before that time: the buffer it is of, its time, and what it is.
+    /// Passes on everything before this time: buffer, time, item.
     pub fn give_before(&mut self, limit_ns: u64, mut each: impl FnMut(usize, u64, Item<'_>)) {
-        let fronts = self.lanes.iter().enumerate();
+        let fronts = self.queues.iter().enumerate();
         let mut next: BinaryHeap<Reverse<(u64, usize)>> =
-            fronts.filter_map(|(lane, waiting)| Some(Reverse((waiting.front_ns()?, lane)))).collect();
+            fronts.filter_map(|(queue, waiting)| Some(Reverse((waiting.front_ns()?, queue)))).collect();
         while let Some(Reverse((ts_ns, at))) = next.pop().filter(|Reverse((ts_ns, _))| *ts_ns < limit_ns) {
-            let Some(lane) = self.lanes.get_mut(at) else { continue };
-            let Some(entry) = lane.entries.pop_front() else { continue };
+            let Some(queue) = self.queues.get_mut(at) else { continue };
+            let Some(entry) = queue.entries.pop_front() else { continue };
             self.last_ns = self.last_ns.max(ts_ns);
-            each(at, ts_ns, entry.item(&lane.bytes));
-            next.extend(lane.front_ns().map(|ts_ns| Reverse((ts_ns, at))));
+            each(at, ts_ns, entry.item(&queue.bytes));
+            next.extend(queue.front_ns().map(|ts_ns| Reverse((ts_ns, at))));
         }
-        self.lanes.iter_mut().for_each(Lane::forget);
+        self.queues.iter_mut().for_each(Queue::forget);
     }
 
-    /// How many came too late for their place.
+    /// Records that arrived after later ones were passed on.
     pub fn late(&self) -> u64 {
         self.late
     }
 }
 
-impl Lane {
+impl Queue {
     fn front_ns(&self) -> Option<u64> {
         self.entries.front().map(|entry| entry.ts_ns)
     }
 
-    /// Lets go of the bytes that were given out.
+    /// Frees the bytes of records that were passed on.
     fn forget(&mut self) {
         let given = self.entries.front().map_or(self.bytes.len(), |entry| entry.begin);
         self.bytes.drain(..given);
@@ -113,9 +107,9 @@ mod tests {
 
     fn given(merge: &mut Merge, limit_ns: u64) -> Vec<(usize, u64, Vec<u8>)> {
         let mut all = vec![];
-        merge.give_before(limit_ns, |lane, ts_ns, item| match item {
-            Item::Record(record) => all.push((lane, ts_ns, record.to_vec())),
-            Item::Lost(_) => all.push((lane, ts_ns, b"lost".to_vec())),
+        merge.give_before(limit_ns, |queue, ts_ns, item| match item {
+            Item::Record(record) => all.push((queue, ts_ns, record.to_vec())),
+            Item::Lost(_) => all.push((queue, ts_ns, b"lost".to_vec())),
         });
         all
     }
@@ -143,8 +137,8 @@ mod tests {
             let mut sorted = times.clone();
             sorted.sort_by_key(|(_, time)| *time);
             let (mut merge, mut all) = (Merge::new(3), vec![]);
-            for (lane, time) in &sorted {
-                merge.push(*lane, *time, Item::Record(&time.to_le_bytes()));
+            for (queue, time) in &sorted {
+                merge.push(*queue, *time, Item::Record(&time.to_le_bytes()));
             }
             for limit in limits.into_iter().chain([u64::MAX]) {
                 all.extend(given(&mut merge, limit));

@@ -1,4 +1,4 @@
-//! What capturing costs on this machine, measured on the recorder itself before it begins.
+//! Measures the cost of capturing on this host, before the capture begins.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,14 +14,14 @@ use super::symbols;
 use super::tracefs::Tracefs;
 use crate::model::Overhead;
 
-/// Calls of one round: a millisecond or so.
+/// About a millisecond.
 const CALLS: u32 = 2000;
-/// The fastest round counts, as others may have been disturbed.
+/// The fastest round is used, since others may have been disturbed.
 const ROUNDS: u32 = 7;
-/// A function of the C library that the standard library calls and that does next to nothing.
+/// A function of the C library that the standard library calls and that does almost nothing.
 const PROBED: &str = "getppid";
 
-/// Measures the cost of a traced system call and of a probe. The instance must be empty, stopped, and not in use.
+/// The cost of a traced system call and of a probe. The instance must be empty, stopped and unused.
 pub fn calibrate(tracefs: &Tracefs, instance: &Instance, group: &str) -> Result<Overhead, CaptureError> {
     let path = Path::new("/dev/null");
     let file = File::open(path).map_err(CaptureError::at(path))?;
@@ -35,7 +35,7 @@ pub fn calibrate(tracefs: &Tracefs, instance: &Instance, group: &str) -> Result<
     Ok(Overhead { syscall_ns, uprobe_ns, block_ns: None })
 }
 
-/// What a call takes longer with these tracepoints than without. None: they did not see it.
+/// The additional time per call; none if the tracepoints reported no events.
 fn measure(instance: &Instance, events: &[&str], call: &impl Fn()) -> Result<Option<f64>, CaptureError> {
     instance.follow(&[rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()])?;
     let bare = fastest(call);
@@ -66,7 +66,7 @@ fn fastest(call: &impl Fn()) -> Duration {
     (0..ROUNDS).map(|_| round()).min().unwrap_or_default()
 }
 
-/// Probes the recorder's own C library; none where it has none.
+/// Sets a probe in the recorder's own C library; none if it has no dynamic one.
 fn probe(tracefs: &Tracefs, group: &str) -> Result<Option<String>, CaptureError> {
     let libraries = probes::libraries(Path::new("/proc"), &[std::process::id()]);
     for library in libraries {
@@ -80,7 +80,6 @@ fn probe(tracefs: &Tracefs, group: &str) -> Result<Option<String>, CaptureError>
     Ok(None)
 }
 
-/// The processor time that this process has taken so far.
 pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))

@@ -1,19 +1,19 @@
-//! A page of the kernel's ring buffer: records with the time that went by between them.
+//! A page of the kernel's ring buffer: records with time differences.
 
 use super::CaptureError;
 
-/// How a page begins, as `events/header_page` describes it.
+/// The layout of a page, from `events/header_page`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Where the length of what is filled lies.
+    /// Position of the length of the used part.
     pub commit_offset: usize,
-    /// How many bytes that length has.
+    /// Bytes of that length.
     pub commit_size: usize,
-    /// Where the records begin.
+    /// Position of the first record.
     pub data_offset: usize,
 }
 
-/// As 64-bit kernels have it.
+/// 64-bit kernels.
 impl Default for Header {
     fn default() -> Header {
         Header { commit_offset: 8, commit_size: 8, data_offset: 16 }
@@ -21,7 +21,6 @@ impl Default for Header {
 }
 
 impl Header {
-    /// Reads `events/header_page`.
     pub fn parse(text: &str) -> Result<Header, CaptureError> {
         let wrong = || CaptureError::Format {
             event: "header_page".into(),
@@ -42,44 +41,39 @@ impl Header {
     }
 }
 
-/// The low bits of the filled length; flags are above them.
+/// The upper bits of the length are flags.
 const LENGTH: u64 = (1 << 27) - 1;
 /// Records before this page were overwritten.
 const HAS_LOST: u64 = 1 << 31;
-/// How many is written behind the last record.
+/// The number of lost records follows the last record.
 const LOSS_IS_COUNTED: u64 = 1 << 30;
 
-/// Kinds of entries beyond records, in the five bits that else tell a record's length.
+/// Entries other than records, in the five bits that otherwise hold the length of a record.
 const PADDING: u32 = 29;
 const TIME_EXTENSION: u32 = 30;
 const ABSOLUTE_TIME: u32 = 31;
 const DELTA_BITS: u32 = 27;
-/// Absolute times have these bits; the ones above are those of the time before.
+/// Absolute times have only these bits; the upper ones are those of the previous time.
 const ABSOLUTE: u64 = (1 << 59) - 1;
 
-/// Records that were overwritten before they were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// None.
     None,
-    /// So many.
     Counted(u64),
-    /// Some; there was no room to say how many.
+    /// The page had no space for the number.
     Unknown,
 }
 
-/// A page, cut into its records.
 #[derive(Debug)]
 pub struct Page<'a> {
     left: &'a [u8],
     time_ns: u64,
-    /// What is missing before it.
+    /// Before this page.
     pub lost: Loss,
     is_damaged: bool,
 }
 
 impl<'a> Page<'a> {
-    /// Opens a page as it was read.
     pub fn open(bytes: &'a [u8], header: Header) -> Result<Page<'a>, CaptureError> {
         let short = || CaptureError::Page { expected: "a header of the ring buffer", at: 0 };
         let time_ns = number(bytes.get(..8).ok_or_else(short)?);
@@ -100,12 +94,12 @@ impl<'a> Page<'a> {
         Ok(Page { left: filled, time_ns, lost, is_damaged: false })
     }
 
-    /// Whether an entry reached beyond the page. What came before it counts.
+    /// True if an entry exceeded the page. The records before it are valid.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
-    /// Takes `length` bytes off; a page that has fewer is damaged and ends there.
+    /// Removes `length` bytes; if there are fewer, the page is damaged and ends.
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let Some((taken, rest)) = self.left.split_at_checked(length) else {
             self.is_damaged = true;
@@ -120,7 +114,7 @@ impl<'a> Page<'a> {
         self.take(4).map(|bytes| number(bytes) as u32)
     }
 
-    /// A word that tells the length of what follows, its own four bytes included.
+    /// An entry with its length in the first word, which is included in the length.
     fn counted(&mut self) -> Option<&'a [u8]> {
         let length = self.word()? as usize;
         let aligned = length.saturating_sub(4).checked_next_multiple_of(4).unwrap_or(usize::MAX);
@@ -128,7 +122,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The time and the bytes of each record.
+/// Time and bytes of each record.
 impl<'a> Iterator for Page<'a> {
     type Item = (u64, &'a [u8]);
 
@@ -171,7 +165,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Four reads and the start of a program, and a buffer that overran; of this project's own machine.
+    /// Recorded pages: four reads and the start of a program; a buffer that overran.
     const COMMAND: &[u8] = include_bytes!("../../tests/fixtures/capture/command.page");
     const LOSSY: &[u8] = include_bytes!("../../tests/fixtures/capture/lossy.page");
     const HEADER: &str = include_str!("../../tests/fixtures/capture/header_page");
@@ -195,7 +189,7 @@ mod tests {
         assert!(!page.is_damaged());
     }
 
-    /// A page with one entry of a kind, and the number of lost records behind it.
+    /// A page with one entry, and the number of lost records after it.
     fn page(entry: &[u32], commit: u64, lost: &[u8]) -> Vec<u8> {
         let data: Vec<u8> = entry.iter().flat_map(|word| word.to_le_bytes()).collect();
         let length = data.len() as u64;

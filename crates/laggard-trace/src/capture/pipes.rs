@@ -1,4 +1,4 @@
-//! The buffers as text, where their pages cannot be read: slower, and exact only to a microsecond.
+//! Reads the buffers as text, where pages cannot be read. Slower, and with a resolution of 1 us.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -6,15 +6,13 @@ use std::io::{ErrorKind, Read};
 use super::CaptureError;
 use super::buffers::{Counts, now_ns};
 use super::instance::Instance;
-use crate::formats::ftrace;
+use crate::formats::{ReadCounts, ftrace};
 use crate::tracepoints::Tracepoint;
 
-/// What is read at once.
 const PART: usize = 256 * 1024;
-/// Texts of two instances come one after the other, and are in order only after so long.
+/// The texts of two instances are read one after the other; older events than this are complete.
 const SETTLING_NS: u64 = 20_000_000;
 
-/// The texts of some instances.
 #[derive(Debug)]
 pub struct Pipes {
     pipes: Vec<Pipe>,
@@ -27,12 +25,12 @@ pub struct Pipes {
 struct Pipe {
     instance: Instance,
     file: File,
-    /// The begin of a line whose end has not come yet.
+    /// An incomplete line.
     text: Vec<u8>,
 }
 
 impl Pipes {
-    /// Opens them. Processes are told with every line.
+    /// Every line shows its process.
     pub fn open(instances: &[Instance]) -> Result<Pipes, CaptureError> {
         let mut pipes = vec![];
         for instance in instances {
@@ -44,7 +42,7 @@ impl Pipes {
         Ok(Pipes { pipes, waiting: vec![], part: vec![0; PART], counts })
     }
 
-    /// Reads what is there, and gives out what cannot be preceded any more.
+    /// Passes on the events that no other event can precede.
     pub fn read(&mut self, each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
         let settled_ns = now_ns().saturating_sub(SETTLING_NS);
         self.fill()?;
@@ -52,7 +50,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Reads the last of it, when no more records are let in.
+    /// Reads the rest after tracing has stopped.
     pub fn finish(&mut self, each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
         self.fill()?;
         self.give(u64::MAX, each);
@@ -66,7 +64,6 @@ impl Pipes {
         Ok(())
     }
 
-    /// What became of the records, buffer by buffer.
     pub fn counts(&self) -> &[Counts] {
         &self.counts
     }
@@ -87,7 +84,7 @@ impl Pipes {
 }
 
 impl Pipe {
-    /// Whether something came.
+    /// True if there was something to read.
     fn append(&mut self, part: &mut [u8]) -> Result<bool, CaptureError> {
         match self.file.read(part) {
             Ok(length) => {
@@ -104,8 +101,8 @@ impl Pipe {
     fn take_lines(&mut self, points: &mut Vec<Tracepoint>) {
         let Some(last) = self.text.iter().rposition(|byte| *byte == b'\n') else { return };
         let lines: Vec<u8> = self.text.drain(..=last).collect();
-        // What is no line of a trace is counted there, and nothing else can go wrong with bytes in memory.
-        let _ = ftrace::read(&lines[..], &mut |point| {
+        // Reading from memory cannot fail, and the kernel's own text has no lines to drop.
+        let _ = ftrace::read(&lines[..], &mut ReadCounts::default(), &mut |point| {
             points.push(point.clone());
             Ok(())
         });

@@ -1,30 +1,26 @@
-//! What a capture shall take, and how much memory it may have.
+//! The plan of a capture: layers, scope, memory.
 
 use std::path::Path;
 
-use super::events::{self, Reach, Wanted};
+use super::events::{self, Reach, SelectedEvent};
 use super::scope::{self, Scope};
 use crate::model::Layer;
 use crate::tracepoints::Device;
 
-/// What to capture.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Which layers.
     pub layers: Vec<Layer>,
-    /// Whose.
     pub scope: Scope,
-    /// How much memory the kernel may take for each processor.
+    /// Memory of the kernel's buffers.
     pub kib_per_cpu: u64,
-    /// Whether the C library is probed.
+    /// True to set probes in the C library.
     pub has_probes: bool,
-    /// Whether the kernel's text is read, even if its pages could be.
+    /// True to read text even if pages can be read.
     pub as_text: bool,
-    /// A task of this process, whose children are captured.
+    /// A task of the recorder whose children are captured.
     pub starter: Option<u32>,
 }
 
-/// The layers that can be captured.
 pub const LAYERS: [Layer; 10] = [
     Layer::Aio,
     Layer::Uring,
@@ -39,15 +35,15 @@ pub const LAYERS: [Layer; 10] = [
 ];
 
 impl Plan {
-    /// The tracepoints for it, with the filters that the kernel applies.
-    pub fn wanted(&self, sysfs: &Path) -> Vec<Wanted> {
+    /// The tracepoints with their kernel filters.
+    pub fn wanted(&self, sysfs: &Path) -> Vec<SelectedEvent> {
         let mut all = events::wanted(&self.layers);
         for wanted in &mut all {
             let Some((system, _)) = wanted.event.split_once('/') else { continue };
             match system {
                 "block" => wanted.filter = self.device_filter(sysfs),
                 "fuse" => wanted.filter = self.connection_filter(),
-                // Who gets a name that fits is not known before.
+                // Processes that get a matching name later are not known yet.
                 "task" | "sched" if self.is_watching() => wanted.reach = Reach::Everyone,
                 _ => {}
             }
@@ -55,12 +51,12 @@ impl Plan {
         all
     }
 
-    /// Whether processes are taken in that start later and are no children of others.
+    /// True if processes are added that start later and are not children of captured ones.
     pub fn is_watching(&self) -> bool {
         self.scope.comm.is_some() || self.scope.cgroup.is_some() || !self.scope.servers.is_empty()
     }
 
-    /// What it is limited to, in words.
+    /// The limits, as text.
     pub fn words(&self) -> Vec<String> {
         let scope = &self.scope;
         let mut words: Vec<String> = scope.processes.iter().map(|number| format!("pid {number}")).collect();
@@ -92,11 +88,10 @@ impl Plan {
     }
 }
 
-/// What the kernel may take by default: so much for each processor, but not more of the machine's memory than this.
+/// The default memory per processor, limited to a fraction of the available memory.
 const DEFAULT_KIB: u64 = 64 * 1024;
 const MEMORY_SHARE: u64 = 16;
 
-/// The memory for each processor, by what is free and how many processors there are.
 pub fn default_kib_per_cpu(procfs: &Path) -> u64 {
     let memory = std::fs::read_to_string(procfs.join("meminfo")).unwrap_or_default();
     let line = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

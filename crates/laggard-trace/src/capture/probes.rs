@@ -1,5 +1,5 @@
-//! Probes on the C library's asynchronous I/O. They are the only thing that is set for the whole machine: a probe hits
-//! every program with that library, but is only recorded for the chosen processes.
+//! Probes on the C library's asynchronous I/O. They are the only change that affects the whole host: a probe
+//! interrupts every program that uses the library, but records only the captured processes.
 
 use std::path::{Path, PathBuf};
 
@@ -7,18 +7,17 @@ use super::CaptureError;
 use super::symbols;
 use super::tracefs::Tracefs;
 
-/// A probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Its name in its group.
+    /// The name in its group.
     pub event: String,
-    /// What the kernel is told.
+    /// The line for `uprobe_events`.
     pub definition: String,
-    /// Only records that fit this; empty: all.
+    /// Empty for all records.
     pub filter: String,
 }
 
-/// The wide names and versions of a function mostly share its place.
+/// Versions of a function and its 64-bit name usually have the same address.
 const FUNCTIONS: [&str; 10] = [
     "aio_read",
     "aio_read64",
@@ -31,41 +30,41 @@ const FUNCTIONS: [&str; 10] = [
     "lio_listio",
     "lio_listio64",
 ];
-/// How many entries of a list are looked at.
+/// The number of entries of a list that are probed.
 const ENTRIES: usize = 8;
 
-/// Fields of `struct aiocb` on 64-bit machines; offsets have been the same since it had wide ones.
+/// Fields of `struct aiocb` on 64-bit hosts; stable since it has 64-bit offsets.
 const DESCRIPTOR: usize = 0;
 const OPERATION: usize = 4;
 const BYTES: usize = 24;
 const RESULT: usize = 120;
 const OFFSET: usize = 128;
 
-/// The registers of a call's first three arguments.
+/// The registers of the first three arguments.
 #[cfg(target_arch = "aarch64")]
 const ARGUMENTS: [&str; 3] = ["%x0", "%x1", "%x2"];
 #[cfg(not(target_arch = "aarch64"))]
 const ARGUMENTS: [&str; 3] = ["%di", "%si", "%dx"];
 
-/// The probes for a library; none if it has no asynchronous I/O.
+/// Empty if the library has no asynchronous I/O.
 pub fn probes(group: &str, library: &Path, number: usize) -> Result<Vec<Probe>, CaptureError> {
     let places = symbols::places(library, &FUNCTIONS)?;
     let mut probes: Vec<Probe> = vec![];
     for (place, function) in places {
         let function = function.trim_end_matches("64");
-        let spot = format!("{}:{place:#x}", library.display());
+        let layout = format!("{}:{place:#x}", library.display());
         let is_same = |probe: &Probe| probe.event.split("__").next() == Some(function);
         let is_first = number == 0 && !probes.iter().any(is_same);
         let event = if is_first { function.to_owned() } else { format!("{function}__{number}_{place:x}") };
         match function {
-            "lio_listio" => probes.extend((0..ENTRIES).map(|entry| list(group, &spot, &event, entry))),
-            _ => probes.push(single(group, &spot, event, function)),
+            "lio_listio" => probes.extend((0..ENTRIES).map(|entry| list(group, &layout, &event, entry))),
+            _ => probes.push(single(group, &layout, event, function)),
         }
     }
     Ok(probes)
 }
 
-fn single(group: &str, spot: &str, event: String, function: &str) -> Probe {
+fn single(group: &str, layout: &str, event: String, function: &str) -> Probe {
     let control = ARGUMENTS[0];
     let definition = match function {
         "aio_return" => format!("cb={control}:x64 ret=+{RESULT}({control}):s64"),
@@ -73,16 +72,18 @@ fn single(group: &str, spot: &str, event: String, function: &str) -> Probe {
         "aio_fsync" => format!("cb={0}:x64 fd=+{DESCRIPTOR}({0}):s32", ARGUMENTS[1]),
         _ => fields(control),
     };
-    Probe { definition: format!("p:{group}/{event} {spot} {definition}"), event, filter: String::new() }
+    Probe { definition: format!("p:{group}/{event} {layout} {definition}"), event, filter: String::new() }
 }
 
-fn list(group: &str, spot: &str, event: &str, entry: usize) -> Probe {
-    // What follows two underscores only makes names of their own.
+fn list(group: &str, layout: &str, event: &str, entry: usize) -> Probe {
+    // The suffix after two underscores only makes the name unique.
     let event = format!("{event}__{entry}");
     let control = format!("+{}({})", 8 * entry, ARGUMENTS[1]);
     let fields = fields(&control);
-    let definition =
-        format!("p:{group}/{event} {spot} {fields} op=+{OPERATION}({control}):s32 nent={}:s32", ARGUMENTS[2]);
+    let definition = format!(
+        "p:{group}/{event} {layout} {fields} op=+{OPERATION}({control}):s32 nent={}:s32",
+        ARGUMENTS[2]
+    );
     Probe { definition, event, filter: format!("nent > {entry}") }
 }
 
@@ -92,12 +93,11 @@ fn fields(control: &str) -> String {
     )
 }
 
-/// Sets probes.
 pub fn set(tracefs: &Tracefs, probes: &[Probe]) -> Result<(), CaptureError> {
     probes.iter().try_for_each(|probe| tracefs.append("uprobe_events", &probe.definition))
 }
 
-/// The libraries with asynchronous I/O that processes have mapped, as seen from here; without any, this machine's own.
+/// The libraries with asynchronous I/O that the processes have mapped, and the host's C library.
 pub fn libraries(procfs: &Path, processes: &[u32]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = vec![];
     for process in processes {
@@ -114,7 +114,7 @@ pub fn libraries(procfs: &Path, processes: &[u32]) -> Vec<PathBuf> {
     found
 }
 
-/// Before 2.34 the functions were in a library of their own.
+/// Before glibc 2.34 the functions were in librt.
 fn mapped(maps: &str) -> Vec<&str> {
     let paths = maps.lines().filter_map(|line| Some(&line[line.find('/')?..]));
     let is_library = |path: &&str| {

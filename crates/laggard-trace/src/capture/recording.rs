@@ -1,4 +1,4 @@
-//! A capture that is written to a trace file as it goes.
+//! A capture that is written to a trace file.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -13,10 +13,9 @@ use crate::mapping::{Mapper, Roles};
 use crate::model::{Counters, Footer, Header, HostId, Overhead, Record, Source};
 use crate::tracepoints::{Payload, Tracepoint};
 
-/// What a killed recorder may lose.
+/// A killed recorder loses at most this much.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
-/// A capture and its file.
 pub struct Recording<W: Write> {
     session: Session,
     sink: Sink<W>,
@@ -25,52 +24,45 @@ pub struct Recording<W: Write> {
     flushed: Instant,
 }
 
-/// From tracepoints to the file.
+/// Converts tracepoints to records and writes them.
 struct Sink<W: Write> {
     mapper: Mapper,
     writer: Writer<W>,
     records: Vec<Record>,
-    tally: Tally,
-    /// Nothing more is written after it.
+    counts: EventCounts,
+    /// Writing stops after an error.
     failure: Option<std::io::Error>,
 }
 
-/// How many of the events that were captured cost what.
+/// Captured events by their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// System calls, begin and end.
+pub struct EventCounts {
+    /// Enter and exit count once.
     pub calls: u64,
     /// Probes in user programs.
     pub probes: u64,
-    /// Everything else.
     pub others: u64,
 }
 
-/// What became of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Events written, four or fewer a request.
+    /// At most four per request.
     pub events: u64,
-    /// Records read from the kernel.
     pub read: u64,
-    /// Records that the kernel lost, by processor.
+    /// By processor.
     pub lost: Vec<(u16, u64)>,
-    /// Records of others that were left out.
+    /// Records of other processes.
     pub left_out: u64,
-    /// How long it went on.
     pub lasted: Duration,
-    /// Processor time of the recorder meanwhile.
+    /// Of the recorder.
     pub processor_time: Duration,
-    /// What an event costs whoever causes it.
     pub overhead: Overhead,
-    /// How many there were of each.
-    pub tally: Tally,
+    pub counts: EventCounts,
     /// Tracepoints that this kernel does not have.
     pub absent: Vec<String>,
 }
 
 impl<W: Write> Recording<W> {
-    /// Begins to record what was prepared.
     pub fn begin(
         mut session: Session,
         plan: &Plan,
@@ -83,7 +75,7 @@ impl<W: Write> Recording<W> {
             mapper: Mapper::new(HostId::default(), roles),
             writer,
             records: vec![],
-            tally: Tally::default(),
+            counts: EventCounts::default(),
             failure: None,
         };
         session.start(|point| sink.take(&point))?;
@@ -97,7 +89,7 @@ impl<W: Write> Recording<W> {
         })
     }
 
-    /// Writes what has come since the last time.
+    /// Writes the events since the last call.
     pub fn step(&mut self) -> Result<(), CaptureError> {
         let sink = &mut self.sink;
         self.session.read(|point| sink.take(&point))?;
@@ -108,7 +100,7 @@ impl<W: Write> Recording<W> {
         self.sink.check()
     }
 
-    /// Ends it: the file is whole, and nothing is left in the kernel.
+    /// Completes the file and removes everything from the kernel.
     pub fn finish(mut self) -> Result<(Summary, W), CaptureError> {
         let lasted = self.begun.elapsed();
         let sink = &mut self.sink;
@@ -133,12 +125,12 @@ impl<W: Write> Recording<W> {
             lasted,
             processor_time: overhead::processor_time() - self.processor_time,
             overhead: self.session.overhead(),
-            tally: self.sink.tally,
+            counts: self.sink.counts,
             absent: self.session.absent().to_vec(),
         }
     }
 
-    /// What became of the buffers; the first place is that of the mapping to events.
+    /// Counts per buffer; the first entry is for the conversion to requests.
     fn sources(&self) -> Vec<Counters> {
         let buffers = self.session.counts().into_iter().map(|counts| Counters {
             read: counts.read,
@@ -158,7 +150,7 @@ impl<W: Write> Sink<W> {
         if self.failure.is_some() {
             return;
         }
-        self.tally.count(&point.payload);
+        self.counts.count(&point.payload);
         self.mapper.take(point, &mut self.records);
         for record in self.records.drain(..) {
             if let Err(error) = self.writer.write(&record) {
@@ -176,7 +168,7 @@ impl<W: Write> Sink<W> {
         summary.events = self.writer.events();
         let mapped = self.mapper.finish();
         if let Some(first) = sources.first_mut() {
-            // What was read and lost is counted buffer by buffer.
+            // Read and lost records are counted per buffer.
             let out_of_order = first.out_of_order + mapped.out_of_order;
             *first = Counters { read: 0, lost: 0, overrun: 0, out_of_order, ..mapped };
         }
@@ -184,7 +176,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-impl Tally {
+impl EventCounts {
     fn count(&mut self, payload: &Payload) {
         match payload {
             Payload::Enter { .. } => self.calls += 1,
@@ -194,11 +186,11 @@ impl Tally {
         }
     }
 
-    /// What capturing has cost the captured, as far as it was measured.
+    /// The estimated time that capturing cost the captured processes.
     pub fn cost(&self, overhead: &Overhead) -> Duration {
         let calls = self.calls as f64 * overhead.syscall_ns.unwrap_or(0.0);
         let probes = self.probes as f64 * overhead.uprobe_ns.unwrap_or(0.0);
-        // A record of another kind is written in the same way as the two of a call.
+        // Other records cost half of a system call, which has two.
         let others = self.others as f64 * overhead.syscall_ns.unwrap_or(0.0) / 2.0;
         Duration::from_nanos((calls + probes + others) as u64)
     }
@@ -233,9 +225,9 @@ mod tests {
 
     #[test]
     fn cost_is_what_each_event_costs_times_their_number() {
-        let tally = Tally { calls: 10, probes: 4, others: 20 };
+        let counts = EventCounts { calls: 10, probes: 4, others: 20 };
         let overhead = Overhead { syscall_ns: Some(200.0), uprobe_ns: Some(1000.0), block_ns: None };
-        assert_eq!(tally.cost(&overhead), Duration::from_micros(2 + 4 + 2));
-        assert_eq!(tally.cost(&Overhead::default()), Duration::ZERO);
+        assert_eq!(counts.cost(&overhead), Duration::from_micros(2 + 4 + 2));
+        assert_eq!(counts.cost(&Overhead::default()), Duration::ZERO);
     }
 }

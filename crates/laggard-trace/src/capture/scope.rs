@@ -1,4 +1,4 @@
-//! Whose requests are captured.
+//! The processes, files and devices that are captured.
 
 use std::path::{Path, PathBuf};
 
@@ -8,64 +8,54 @@ use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
 use super::CaptureError;
 use crate::tracepoints::Device;
 
-/// The type of FUSE mounts, as `statfs` tells it.
+/// `FUSE_SUPER_MAGIC`
 const FUSE: rustix::fs::FsWord = 0x6573_5546;
 
-/// What a capture is limited to. Processes that fit any of the first three are taken, and what they start.
+/// The limits of a capture. Processes that match any of the first three are captured with their children.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// These processes.
     pub processes: Vec<u32>,
-    /// Processes whose name fits.
     pub comm: Option<Regex>,
-    /// Processes of this control group and those below it.
+    /// Including groups below it.
     pub cgroup: Option<PathBuf>,
-    /// A command that the recorder starts.
+    /// True if the recorder starts a command.
     pub has_command: bool,
-    /// Servers of a parallel file system, by name; they are taken too.
+    /// Servers of a parallel file system, by name; captured in addition.
     pub servers: Vec<Regex>,
-    /// The same by number.
+    /// Servers by process id.
     pub server_processes: Vec<u32>,
-    /// Only files of this file system, and the device or FUSE connection under it.
+    /// Only files of this file system, and its device or FUSE connection.
     pub mount: Option<Mount>,
-    /// Only this block device.
     pub device: Option<Device>,
 }
 
-/// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// A folder of it.
     pub folder: PathBuf,
-    /// Its device number; that of a FUSE mount tells its connection.
+    /// For a FUSE mount its minor number is the connection.
     pub device: Device,
-    /// Whether it is served by a FUSE daemon.
     pub is_fuse: bool,
-    /// Where the folder is not the top of its file system: only files below it.
+    /// Set if the folder is not the root of the file system: only files below it.
     pub below: Option<PathBuf>,
 }
 
-/// A process that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
     pub number: u32,
-    /// Its name.
     pub comm: String,
 }
 
 impl Scope {
-    /// Whether only some processes are taken.
+    /// True if the capture is limited to some processes.
     pub fn is_chosen(&self) -> bool {
         self.has_command || !self.processes.is_empty() || self.comm.is_some() || self.cgroup.is_some()
     }
 
-    /// Whether a process is taken for its name.
+    /// True if the name of a process matches.
     pub fn fits_name(&self, comm: &str) -> bool {
         self.comm.as_ref().is_some_and(|pattern| pattern.is_match(comm)) || self.is_server_name(comm)
     }
 
-    /// Whether a process is a server.
     pub fn is_server(&self, process: &Process) -> bool {
         self.server_processes.contains(&process.number) || self.is_server_name(&process.comm)
     }
@@ -74,7 +64,7 @@ impl Scope {
         self.servers.iter().any(|pattern| pattern.is_match(comm))
     }
 
-    /// The processes that are there and are taken.
+    /// The matching processes that exist now.
     pub fn now(&self, procfs: &Path) -> Result<Vec<Process>, CaptureError> {
         let mut found = vec![];
         let members = self.members()?;
@@ -93,7 +83,6 @@ impl Scope {
         }
     }
 
-    /// The processes of the control group.
     pub fn members(&self) -> Result<Vec<u32>, CaptureError> {
         let Some(group) = &self.cgroup else { return Ok(vec![]) };
         let (mut members, mut left) = (vec![], vec![group.clone()]);
@@ -108,7 +97,7 @@ impl Scope {
         Ok(members)
     }
 
-    /// Whether it serves the FUSE mount that the capture is limited to.
+    /// True if the process serves the FUSE mount of this scope.
     pub fn is_daemon(&self, procfs: &Path, process: u32) -> bool {
         let Some(mount) = self.mount.as_ref().filter(|mount| mount.is_fuse) else { return false };
         let folder = procfs.join(process.to_string());
@@ -121,13 +110,12 @@ impl Scope {
     }
 }
 
-/// Newer kernels tell the connection; of older ones every daemon may be the one.
+/// Older kernels do not report the connection: there, every FUSE daemon matches.
 fn serves(info: &str, device: Device) -> bool {
     let line = info.lines().find_map(|line| line.strip_prefix("fuse_connection:"));
     line.is_none_or(|connection| connection.trim().parse() == Ok(device.minor))
 }
 
-/// All processes that are there.
 pub fn processes(procfs: &Path) -> Vec<Process> {
     let entries = std::fs::read_dir(procfs).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -138,7 +126,6 @@ pub fn processes(procfs: &Path) -> Vec<Process> {
     numbers.filter_map(process).collect()
 }
 
-/// The threads of a process, itself among them.
 pub fn threads(procfs: &Path, process: u32) -> Vec<u32> {
     let folder = procfs.join(process.to_string()).join("task");
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -146,7 +133,7 @@ pub fn threads(procfs: &Path, process: u32) -> Vec<u32> {
 }
 
 impl Mount {
-    /// The file system that a folder is of. Also of another mount namespace: `/proc/PID/root/mnt`.
+    /// Also accepts another mount namespace: `/proc/PID/root/mnt`.
     pub fn of(folder: &Path) -> Result<Mount, CaptureError> {
         let failed = |error: rustix::io::Errno| CaptureError::at(folder)(error.into());
         let device = device_of(folder).ok_or_else(|| {
@@ -158,14 +145,14 @@ impl Mount {
         Ok(Mount { folder: folder.to_owned(), device, is_fuse, below })
     }
 
-    /// Whether a file that a process has open is of it; the path is that of its link in /proc.
+    /// `link` is the file's link in /proc/PID/fd.
     pub fn has(&self, device: Device, link: &Path) -> bool {
         let is_below = |folder: &Path| std::fs::read_link(link).is_ok_and(|file| file.starts_with(folder));
         device == self.device && self.below.as_deref().is_none_or(is_below)
     }
 }
 
-/// The device that a file is on, and that a device file stands for. The daemon of a FUSE mount is not asked.
+/// The device of a file, or the device that a device file represents. Does not call the daemon of a FUSE mount.
 pub fn device_of(path: &Path) -> Option<Device> {
     let status = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
     let is_block = FileType::from_raw_mode(status.stx_mode.into()) == FileType::BlockDevice;
@@ -176,7 +163,7 @@ pub fn device_of(path: &Path) -> Option<Device> {
     })
 }
 
-/// A block device by its name, `/dev/sdb`, `sdb` or `8:16`; with the whole disk of a partition.
+/// Accepts `/dev/sdb`, `sdb` and `8:16`.
 pub fn device(name: &str, sysfs: &Path) -> Result<Device, CaptureError> {
     let wrong = || CaptureError::Input(format!("{name}: is no block device: write sdb, /dev/sdb or 8:16"));
     let numbers = if name.contains(':') {
@@ -194,8 +181,8 @@ fn numbered(text: &str) -> Option<Device> {
     Some(Device { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
-/// The disk that a partition is of; a whole disk is its own. Requests are told under the disk, what is asked for
-/// under the partition.
+/// The disk of a partition; a disk is returned unchanged. Bios are queued on the partition, requests are reported
+/// for the disk.
 pub fn disk(device: Device, sysfs: &Path) -> Device {
     let folder = sysfs.join("dev/block").join(format!("{}:{}", device.major, device.minor));
     if !folder.join("partition").exists() {
@@ -210,7 +197,7 @@ pub fn disk(device: Device, sysfs: &Path) -> Device {
 mod tests {
     use super::*;
 
-    /// A tree like /proc, with a fio and the daemon of FUSE connection 52.
+    /// A tree like /proc with a fio and the daemon of FUSE connection 52.
     fn tree() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (number, comm) in [(5, "fio"), (8, "glusterfs"), (9, "glusterfsd")] {

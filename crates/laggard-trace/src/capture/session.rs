@@ -1,4 +1,4 @@
-//! A capture: what it makes in the kernel, from begin to end.
+//! A capture session: creates the kernel objects, reads the events, removes the objects.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use super::CaptureError;
 use super::buffers::{Counts, now_ns};
 use super::events::Reach;
-use super::feed::Feed;
 use super::guard::Guard;
 use super::instance::Instance;
-use super::manifest::{self, Manifest, Written};
+use super::manifest::{self, LockedManifest, Manifest};
 use super::overhead;
 use super::page::Header;
 use super::plan::Plan;
 use super::probes;
+use super::record_source::RecordSource;
 use super::scope::{self, Process};
 use super::stream::Stream;
 use super::tracefs::Tracefs;
@@ -23,59 +23,56 @@ use super::undo;
 use crate::model::{Layer, Overhead};
 use crate::tracepoints::Tracepoint;
 
-/// A capture.
 #[derive(Debug)]
 pub struct Session {
     plan: Plan,
     chosen: Instance,
     everyone: Instance,
-    feed: Feed,
+    source: RecordSource,
     stream: Stream,
     overhead: Overhead,
     absent: Vec<String>,
-    looked: Instant,
-    /// Last, so that files are closed before what they are of is removed.
-    made: Made,
+    members_read: Instant,
+    /// Last, so that files are closed before their instances are removed.
+    objects: KernelObjects,
 }
 
-/// What there is to undo. Whoever drops it undoes it.
+/// The kernel objects of this session. Removes them on drop.
 #[derive(Debug)]
-struct Made {
+struct KernelObjects {
     tracefs: Arc<Tracefs>,
-    written: Option<Written>,
+    written: Option<LockedManifest>,
     guard: Option<Guard>,
 }
 
-/// The memory goes to so many instances.
 const INSTANCES: u64 = 2;
-/// How often a control group is looked at for new members.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Descriptors beyond so many processes are looked up when they are used.
+const READ_MEMBERS_EVERY: Duration = Duration::from_millis(200);
+/// For further processes, descriptors are looked up when they are used.
 const SNAPSHOT: usize = 1000;
 
 const PROCFS: &str = "/proc";
 const SYSFS: &str = "/sys";
 
 impl Session {
-    /// Makes all that is needed, and starts nothing. `guard` is a program that calls [`super::guard::keep`] with its
-    /// last argument.
+    /// Creates everything without starting. `guard` is a program that calls [`super::guard::run`] with its last
+    /// argument.
     pub fn prepare(plan: Plan, guard: Command) -> Result<Session, CaptureError> {
         let tracefs = Arc::new(Tracefs::open()?);
-        undo::sweep(&tracefs, Path::new(manifest::FOLDER))?;
+        undo::undo_orphans(&tracefs, Path::new(manifest::FOLDER))?;
         let header = tracefs.read("events/header_page").and_then(|text| Header::parse(&text));
-        let made = Made::begin(&tracefs, guard)?;
-        let [chosen, everyone] = made.instances(plan.kib_per_cpu / INSTANCES)?;
-        let overhead = overhead::calibrate(&tracefs, &chosen, &made.manifest()?.probes)?;
+        let objects = KernelObjects::begin(&tracefs, guard)?;
+        let [chosen, everyone] = objects.instances(plan.kib_per_cpu / INSTANCES)?;
+        let overhead = overhead::calibrate(&tracefs, &chosen, &objects.manifest()?.probes)?;
         let mut session = Session {
-            feed: Feed::open(&[chosen.clone(), everyone.clone()], header, plan.as_text)?,
+            source: RecordSource::open(&[chosen.clone(), everyone.clone()], header, plan.as_text)?,
             stream: Stream::new(&plan.scope, plan.starter, Path::new(PROCFS), Path::new(SYSFS)),
             plan,
             chosen,
             everyone,
             overhead,
             absent: vec![],
-            looked: Instant::now(),
-            made,
+            members_read: Instant::now(),
+            objects,
         };
         session.limit()?;
         session.enable()?;
@@ -83,7 +80,6 @@ impl Session {
         Ok(session)
     }
 
-    /// What capturing costs here.
     pub fn overhead(&self) -> Overhead {
         self.overhead
     }
@@ -93,7 +89,7 @@ impl Session {
         &self.absent
     }
 
-    /// Begins, with what the chosen processes have open.
+    /// Begins with the open descriptors of the captured processes.
     pub fn start(&mut self, mut each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
         let processes = self.processes()?;
         for process in processes.iter().take(SNAPSHOT) {
@@ -106,47 +102,44 @@ impl Session {
         self.chosen.start()
     }
 
-    /// Gives out what has come since the last time and is in order.
+    /// Passes on the events since the last call that are complete and ordered.
     pub fn read(&mut self, mut each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
-        self.feed.read(&mut self.stream)?;
+        self.source.read(&mut self.stream)?;
         self.stream.give(&mut each);
-        self.welcome(&mut each)
+        self.add_new_processes(&mut each)
     }
 
-    /// Stops, and gives out the rest.
+    /// Passes on the rest.
     pub fn stop(&mut self, mut each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
         self.chosen.stop()?;
         self.everyone.stop()?;
-        self.feed.finish(&mut self.stream)?;
+        self.source.finish(&mut self.stream)?;
         self.stream.give(&mut each);
         Ok(())
     }
 
-    /// What became of the records, buffer by buffer.
     pub fn counts(&self) -> Vec<Counts> {
-        self.feed.counts()
+        self.source.counts()
     }
 
-    /// How fine its times are.
     pub fn resolution_ns(&self) -> u64 {
-        self.feed.resolution_ns()
+        self.source.resolution_ns()
     }
 
-    /// How many records came too late for their place.
+    /// Records that arrived after later ones were passed on.
     pub fn late(&self) -> u64 {
-        self.feed.late()
+        self.source.late()
     }
 
-    /// How many records were those of others, and left out.
+    /// Records of other processes.
     pub fn left_out(&self) -> u64 {
         self.stream.left_out()
     }
 
-    /// Takes away all that was made.
     pub fn undo(self) -> Result<(), CaptureError> {
-        let Session { feed, mut made, .. } = self;
-        drop(feed);
-        made.undo()
+        let Session { source, mut objects, .. } = self;
+        drop(source);
+        objects.undo()
     }
 
     fn limit(&mut self) -> Result<(), CaptureError> {
@@ -158,9 +151,9 @@ impl Session {
         for process in self.processes()? {
             tasks.extend(scope::threads(Path::new(PROCFS), process.number));
         }
-        // An empty list would mean everyone.
+        // An empty list would mean all tasks.
         if tasks.is_empty() {
-            tasks.push(NOBODY);
+            tasks.push(NO_TASK);
         }
         self.chosen.follow(&tasks)
     }
@@ -180,12 +173,12 @@ impl Session {
         if !self.plan.has_probes || !self.plan.layers.contains(&Layer::Aio) {
             return Ok(());
         }
-        let group = self.made.manifest()?.probes.clone();
+        let group = self.objects.manifest()?.probes.clone();
         let numbers: Vec<u32> = self.processes()?.iter().map(|process| process.number).collect();
         let libraries = probes::libraries(Path::new(PROCFS), &numbers);
         for (number, library) in libraries.iter().enumerate() {
             let probes = probes::probes(&group, library, number)?;
-            probes::set(&self.made.tracefs, &probes)?;
+            probes::set(&self.objects.tracefs, &probes)?;
             for probe in probes {
                 let event = format!("{group}/{}", probe.event);
                 let format = self.chosen.enable(&event, &probe.filter)?;
@@ -204,18 +197,17 @@ impl Session {
         Ok(all.into_iter().filter(|process| process.number != own).collect())
     }
 
-    /// Takes in processes that have come since.
-    fn welcome(&mut self, each: &mut impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
-        let mut found = self.stream.newcomers();
-        if self.plan.scope.cgroup.is_some() && self.looked.elapsed() > LOOK_EVERY {
-            self.looked = Instant::now();
+    fn add_new_processes(&mut self, each: &mut impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
+        let mut found = self.stream.new_processes();
+        if self.plan.scope.cgroup.is_some() && self.members_read.elapsed() > READ_MEMBERS_EVERY {
+            self.members_read = Instant::now();
             let members = self.plan.scope.members()?.into_iter();
             found.extend(members.map(|number| Process { number, comm: String::new() }));
         }
         for process in found {
             let ts_ns = self.stream.last_ns();
             if self.stream.choose(&process, ts_ns, each) {
-                // A process that has ended meanwhile has no threads.
+                // A process that has ended has no threads.
                 self.chosen.also_follow(&scope::threads(Path::new(PROCFS), process.number))?;
             }
         }
@@ -223,16 +215,16 @@ impl Session {
     }
 }
 
-/// A number that no task has.
-const NOBODY: u32 = 4_194_304;
+/// Larger than any task number.
+const NO_TASK: u32 = 4_194_304;
 
-impl Made {
-    /// Writes down what will be made, and has a guard look after it.
-    fn begin(tracefs: &Arc<Tracefs>, guard: Command) -> Result<Made, CaptureError> {
-        let written = Written::create(Path::new(manifest::FOLDER), Manifest::fresh())?;
-        let mut made = Made { tracefs: tracefs.clone(), written: Some(written), guard: None };
-        made.guard = made.written.as_ref().map(|written| Guard::start(guard, written)).transpose()?;
-        Ok(made)
+impl KernelObjects {
+    /// Writes the manifest and starts the guard.
+    fn begin(tracefs: &Arc<Tracefs>, guard: Command) -> Result<KernelObjects, CaptureError> {
+        let written = LockedManifest::create(Path::new(manifest::FOLDER), Manifest::new())?;
+        let mut objects = KernelObjects { tracefs: tracefs.clone(), written: Some(written), guard: None };
+        objects.guard = objects.written.as_ref().map(|written| Guard::start(guard, written)).transpose()?;
+        Ok(objects)
     }
 
     fn manifest(&self) -> Result<&Manifest, CaptureError> {
@@ -253,14 +245,14 @@ impl Made {
         let Some(written) = self.written.take() else { return Ok(()) };
         undo::undo(&self.tracefs, &written.manifest)?;
         written.remove()?;
-        self.guard.take().into_iter().for_each(Guard::dismiss);
+        self.guard.take().into_iter().for_each(Guard::end);
         Ok(())
     }
 }
 
-impl Drop for Made {
+impl Drop for KernelObjects {
     fn drop(&mut self) {
-        // Whatever fails here is tried again by the guard, and by the next recorder.
+        // The guard and the next recorder try again.
         let _ = self.undo();
     }
 }

@@ -1,4 +1,4 @@
-//! Where functions of a shared library begin in its file, for probes.
+//! Positions of functions in the file of a shared library, for probes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,8 +7,8 @@ use object::{Object, ObjectSegment, ObjectSymbol};
 
 use super::CaptureError;
 
-/// The places of those of the functions that the library has. Versions of a function, and its names for wide files, may
-/// share a place.
+/// The functions that the library has, by position. Versions of a function and its 64-bit name may share a
+/// position.
 pub fn places(library: &Path, functions: &[&str]) -> Result<BTreeMap<u64, String>, CaptureError> {
     let bytes = std::fs::read(library).map_err(CaptureError::at(library))?;
     find(&bytes, functions)
@@ -28,7 +28,7 @@ fn find(bytes: &[u8], functions: &[&str]) -> Result<BTreeMap<u64, String>, objec
     Ok(places)
 }
 
-/// Probes are set by places in the file; symbols tell addresses in memory.
+/// Probes need positions in the file; symbols have addresses in memory.
 fn place(file: &object::File<'_>, address: u64) -> Option<u64> {
     file.segments().find_map(|segment| {
         let within = address.checked_sub(segment.address())?;
@@ -37,7 +37,6 @@ fn place(file: &object::File<'_>, address: u64) -> Option<u64> {
     })
 }
 
-/// The C library that programs on this machine use, and that of a process's own root.
 pub fn c_library(root: &Path) -> Option<std::path::PathBuf> {
     let folders = ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "usr/lib64", "lib", "usr/lib"];
     let places = folders.map(|folder| root.join(folder).join("libc.so.6"));

@@ -1,20 +1,17 @@
-//! Which process a task is of, and its name: from /proc for those that were there, from the trace for later ones.
+//! Process and name of each task: from /proc for existing ones, from the trace for new ones.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::tracepoints::{Comm, Descriptor, Payload, Tracepoint};
 
-/// A task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// Its process, where known.
     pub tgid: Option<u32>,
-    /// Its name; empty if it is not known.
+    /// Empty if not known.
     pub comm: Comm,
 }
 
-/// The tasks so far.
 #[derive(Debug)]
 pub struct Tasks {
     procfs: PathBuf,
@@ -23,37 +20,36 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// None yet; they are looked up there as they occur.
+    /// Tasks are looked up in `procfs` when they first occur.
     pub fn new(procfs: &Path) -> Tasks {
         Tasks { procfs: procfs.to_owned(), known: HashMap::new(), renamed: vec![] }
     }
 
-    /// A task. One that is gone already, and whose making was not seen, is unknown.
+    /// Unknown if it has ended and its creation was not traced.
     pub fn get(&mut self, tid: u32) -> Task {
         let procfs = &self.procfs;
         *self.known.entry(tid).or_insert_with(|| look(procfs, tid))
     }
 
-    /// The record of a descriptor that a process has open.
+    /// The event for a descriptor that a process has open.
     pub fn opened(&mut self, process: u32, ts_ns: u64, descriptor: Descriptor) -> Tracepoint {
         let (comm, payload) = (self.get(process).comm, Payload::Opened(descriptor));
         Tracepoint { ts_ns, cpu: 0, tid: process, tgid: Some(process), comm, payload }
     }
 
-    /// A task that another one has made; until it is renamed it has the name of its maker.
+    /// A new task has the name of its creator until it is renamed.
     pub fn made(&mut self, tid: u32, maker: u32, is_thread: bool, comm: Comm) {
         let tgid = if is_thread { self.get(maker).tgid } else { Some(tid) };
         self.known.insert(tid, Task { tgid, comm });
     }
 
-    /// A task that has another name now.
     pub fn renamed(&mut self, tid: u32, comm: Comm) {
         let task = self.get(tid);
         self.known.insert(tid, Task { comm, ..task });
         self.renamed.push(tid);
     }
 
-    /// The tasks that got another name since this was last asked.
+    /// Tasks that were renamed since the last call.
     pub fn take_renamed(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.renamed)
     }

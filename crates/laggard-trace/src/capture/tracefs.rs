@@ -1,4 +1,4 @@
-//! The kernel's tracing files, through a mount that nobody else sees where none is there.
+//! Tracefs, through a private mount if it is not mounted.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,22 +9,20 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 
 use super::CaptureError;
 
-/// Where distributions mount it.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// More than any file has that is told at once.
+/// Larger than any file that must be read with one call.
 const PART: usize = 64 * 1024;
 
-/// The folder of the kernel's tracing files.
 #[derive(Debug)]
 pub struct Tracefs {
     root: PathBuf,
-    /// A mount that hangs in no tree: it is gone when this is closed, however the process ends.
+    /// A mount without a mount point: it disappears when it is closed, however the process ends.
     detached: Option<OwnedFd>,
 }
 
 impl Tracefs {
-    /// The one that is mounted, or one of our own.
+    /// The mounted tracefs, or a private mount.
     pub fn open() -> Result<Tracefs, CaptureError> {
         let mounted = PLACES.iter().map(Path::new).find(|place| place.join("instances").is_dir());
         if let Some(root) = mounted {
@@ -38,38 +36,31 @@ impl Tracefs {
         Ok(Tracefs { root, detached: Some(mount) })
     }
 
-    /// Some other tree, for tests.
     #[cfg(test)]
     pub fn at(root: &Path) -> Tracefs {
         Tracefs { root: root.to_owned(), detached: None }
     }
 
-    /// Whether it was there before.
     pub fn is_mounted(&self) -> bool {
         self.detached.is_none()
     }
 
-    /// A file or folder of it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    /// Whether there is such a file.
     pub fn has(&self, name: &str) -> bool {
         self.path(name).exists()
     }
 
-    /// What is in a file.
     pub fn read(&self, name: &str) -> Result<String, CaptureError> {
         whole(&self.path(name)).map_err(|error| self.failed(name, error))
     }
 
-    /// Sets a file.
     pub fn write(&self, name: &str, value: &str) -> Result<(), CaptureError> {
         self.put(name, value, OpenOptions::new().write(true).truncate(true))
     }
 
-    /// Adds to a file that is a list.
     pub fn append(&self, name: &str, value: &str) -> Result<(), CaptureError> {
         self.put(name, value, OpenOptions::new().append(true))
     }
@@ -80,7 +71,7 @@ impl Tracefs {
         options.open(self.path(name)).and_then(put).map_err(|error| self.failed(name, error))
     }
 
-    /// The names in a folder, sorted.
+    /// Sorted.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -94,7 +85,7 @@ impl Tracefs {
     }
 }
 
-/// Some files are told only to one who asks for all at once.
+/// Some files must be read with one call.
 fn whole(path: &Path) -> io::Result<String> {
     let (mut file, mut text, mut part) = (File::open(path)?, vec![], vec![0; PART]);
     loop {
@@ -105,7 +96,7 @@ fn whole(path: &Path) -> io::Result<String> {
     }
 }
 
-/// A mount of a file system of the kernel that hangs in no tree.
+/// A mount of a kernel file system without a mount point.
 pub fn detached(kind: &str) -> io::Result<OwnedFd> {
     let filesystem = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&filesystem)?;

@@ -1,4 +1,4 @@
-//! Takes away what a recorder made: in the end, by its guard when it was killed, or by the next one.
+//! Removes a recorder's kernel objects: at its end, by its guard if it was killed, or by the next recorder.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,35 +7,35 @@ use super::CaptureError;
 use super::manifest::{self, Manifest};
 use super::tracefs::Tracefs;
 
-/// A killed recorder's files are closed one after another, and until then its instances are busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The files of a killed recorder are closed one after another; until then its instances are busy.
+const RETRY_FOR: Duration = Duration::from_secs(20);
 
-/// Removes all that a manifest names. What is gone already is no error.
+/// Objects that are already gone are not an error.
 pub fn undo(tracefs: &Tracefs, manifest: &Manifest) -> Result<(), CaptureError> {
     for instance in &manifest.instances {
         remove_instance(tracefs, instance)?;
     }
     for probe in probes(tracefs, &manifest.probes) {
-        persist(|| tracefs.append("uprobe_events", &format!("-:{probe}")))?;
+        retry_while_busy(|| tracefs.append("uprobe_events", &format!("-:{probe}")))?;
     }
     Ok(())
 }
 
-/// Undoes what dead recorders have left; how many there were. What is no manifest is left alone.
-pub fn sweep(tracefs: &Tracefs, folder: &Path) -> Result<usize, CaptureError> {
-    let mut swept = 0;
+/// Undoes what dead recorders have left; returns their number. Ignores files that are not manifests.
+pub fn undo_orphans(tracefs: &Tracefs, folder: &Path) -> Result<usize, CaptureError> {
+    let mut undone = 0;
     for (path, lock) in manifest::orphans(folder) {
-        // One that never got its name was not yet followed by anything.
+        // A manifest without its final name belongs to a recorder that created nothing.
         let is_unborn = path.extension().is_some_and(|ending| ending == "new");
         if !is_unborn {
             let Ok(manifest) = Manifest::read(&path) else { continue };
             undo(tracefs, &manifest)?;
-            swept += 1;
+            undone += 1;
         }
         manifest::remove(&path)?;
         drop(lock);
     }
-    Ok(swept)
+    Ok(undone)
 }
 
 fn remove_instance(tracefs: &Tracefs, name: &str) -> Result<(), CaptureError> {
@@ -43,16 +43,16 @@ fn remove_instance(tracefs: &Tracefs, name: &str) -> Result<(), CaptureError> {
     if !tracefs.has(&folder) {
         return Ok(());
     }
-    // Stops the cost at once, even if something keeps it busy.
+    // Stops tracing immediately, even if the instance stays busy.
     let _ = tracefs.write(&format!("{folder}/tracing_on"), "0");
     let path = tracefs.path(&folder);
-    persist(|| match std::fs::remove_dir(&path) {
+    retry_while_busy(|| match std::fs::remove_dir(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         outcome => outcome.map_err(CaptureError::at(Path::new(&format!("tracefs/{folder}")))),
     })
 }
 
-/// `p:group/event /lib/libc.so.6:0x92d90 ...`: the names of a group.
+/// The names of a group in lines such as `p:group/event /lib/libc.so.6:0x92d90 ...`.
 fn probes(tracefs: &Tracefs, group: &str) -> Vec<String> {
     let list = tracefs.read("uprobe_events").unwrap_or_default();
     let names = list.lines().filter_map(|line| line.split_once(':')?.1.split_whitespace().next());
@@ -60,12 +60,12 @@ fn probes(tracefs: &Tracefs, group: &str) -> Vec<String> {
     ours.map(str::to_owned).collect()
 }
 
-fn persist(mut attempt: impl FnMut() -> Result<(), CaptureError>) -> Result<(), CaptureError> {
+fn retry_while_busy(mut attempt: impl FnMut() -> Result<(), CaptureError>) -> Result<(), CaptureError> {
     let begin = Instant::now();
     loop {
         match attempt() {
             Err(CaptureError::File { error, .. })
-                if error.kind() == std::io::ErrorKind::ResourceBusy && begin.elapsed() < PATIENCE =>
+                if error.kind() == std::io::ErrorKind::ResourceBusy && begin.elapsed() < RETRY_FOR =>
             {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -77,9 +77,9 @@ fn persist(mut attempt: impl FnMut() -> Result<(), CaptureError>) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::manifest::Written;
+    use crate::capture::manifest::LockedManifest;
 
-    /// A tree that looks like tracefs; a real one is in the live tests.
+    /// A tree like tracefs; the live tests use a real one.
     fn tree(manifest: &Manifest) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let list =
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn only_what_carries_the_mark_is_removed() {
-        let manifest = Manifest::fresh();
+        let manifest = Manifest::new();
         let root = tree(&manifest);
         let tracefs = Tracefs::at(root.path());
         undo(&tracefs, &manifest).unwrap();
@@ -103,15 +103,15 @@ mod tests {
 
     #[test]
     fn leftovers_of_the_dead_are_swept_and_those_of_the_living_are_not() {
-        let (living, dead) = (Manifest::fresh(), Manifest::fresh());
+        let (living, dead) = (Manifest::new(), Manifest::new());
         let root = tree(&dead);
         std::fs::create_dir(root.path().join("instances").join(&living.instances[1])).unwrap();
         let (tracefs, folder) = (Tracefs::at(root.path()), root.path().join("run"));
-        let held = Written::create(&folder, living.clone()).unwrap();
-        drop(Written::create(&folder, dead).unwrap());
+        let held = LockedManifest::create(&folder, living.clone()).unwrap();
+        drop(LockedManifest::create(&folder, dead).unwrap());
         std::fs::write(folder.join("strange.toml"), "x").unwrap();
         std::fs::write(folder.join("unborn.new"), "").unwrap();
-        assert_eq!(sweep(&tracefs, &folder).unwrap(), 1);
+        assert_eq!(undo_orphans(&tracefs, &folder).unwrap(), 1);
         assert_eq!(tracefs.names("instances"), ["foreign", &living.instances[1]]);
         assert!(held.path().exists() && folder.join("strange.toml").exists());
         assert!(!folder.join("unborn.new").exists());

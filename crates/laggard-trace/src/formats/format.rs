@@ -1,68 +1,64 @@
-//! The formats that can be read, and how each is told from the others.
+//! The formats, and their detection.
 
 use std::fmt;
 use std::str::FromStr;
 
+use laggard_input::{FormatEntry, Formats, UnknownFormat};
+
 use super::{blktrace, chrome, darshan, fio, ftrace, paper, recorder, strace};
 
-/// What a trace is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The text of the kernel's tracing files.
+    /// The text of tracefs.
     Ftrace,
-    /// The binary records of blktrace.
+    /// Binary records.
     Blktrace,
-    /// What blkparse prints.
+    /// The output of blkparse.
     Blkparse,
-    /// What `strace -f -ttt -T -y` prints.
+    /// The output of `strace -f -ttt -T -y`.
     Strace,
     /// A Darshan log with extended tracing (DXT).
     Dxt,
-    /// fio's log of latencies.
+    /// Latency log.
     FioLat,
-    /// fio's log of I/O.
+    /// I/O log.
     FioIolog,
     /// Lines as in Figures 6 and 7 of the paper.
     Paper,
-    /// Complete events of DFTracer and the like, a JSON object per line.
+    /// Complete events of DFTracer, a JSON object per line.
     Pfw,
-    /// What Recorder's `recorder2text` writes, a file for each rank.
+    /// The output of Recorder's `recorder2text`, a file per rank.
     RecorderText,
 }
 
-impl Format {
-    /// All of them, with their names.
-    pub const ALL: [(Format, &'static str); 10] = [
-        (Format::Ftrace, "ftrace"),
-        (Format::Blktrace, "blktrace"),
-        (Format::Blkparse, "blkparse"),
-        (Format::Strace, "strace"),
-        (Format::Dxt, "dxt"),
-        (Format::FioLat, "fio-lat"),
-        (Format::FioIolog, "fio-iolog"),
-        (Format::Paper, "paper"),
-        (Format::Pfw, "pfw"),
-        (Format::RecorderText, "recorder-text"),
-    ];
+/// In the order in which detection tries them.
+static FORMATS: Formats<Format> = Formats(&[
+    entry(Format::Blktrace, "blktrace", blktrace::binary::recognises),
+    entry(Format::Dxt, "dxt", darshan::recognises),
+    entry(Format::Ftrace, "ftrace", ftrace::recognises),
+    entry(Format::FioIolog, "fio-iolog", fio::iolog::recognises),
+    entry(Format::Paper, "paper", paper::recognises),
+    entry(Format::Blkparse, "blkparse", blktrace::text::recognises),
+    entry(Format::Pfw, "pfw", chrome::recognises),
+    entry(Format::RecorderText, "recorder-text", recorder::recognises),
+    entry(Format::FioLat, "fio-lat", fio::latency::recognises),
+    entry(Format::Strace, "strace", strace::recognises),
+]);
 
-    /// The format of a content that begins like this.
-    pub fn detect(start: &[u8]) -> Option<Format> {
-        match start {
-            _ if blktrace::binary::recognises(start) => Some(Format::Blktrace),
-            _ if darshan::recognises(start) => Some(Format::Dxt),
-            _ if ftrace::recognises(start) => Some(Format::Ftrace),
-            _ if fio::iolog::recognises(start) => Some(Format::FioIolog),
-            _ if paper::recognises(start) => Some(Format::Paper),
-            _ if blktrace::text::recognises(start) => Some(Format::Blkparse),
-            _ if chrome::recognises(start) => Some(Format::Pfw),
-            _ if recorder::recognises(start) => Some(Format::RecorderText),
-            _ if fio::latency::recognises(start) => Some(Format::FioLat),
-            _ if strace::recognises(start) => Some(Format::Strace),
-            _ => None,
-        }
+const fn entry(format: Format, name: &'static str, recognises: fn(&[u8]) -> bool) -> FormatEntry<Format> {
+    FormatEntry { format, name, recognises }
+}
+
+impl Format {
+    /// All formats with their names.
+    pub fn all() -> impl Iterator<Item = (Format, &'static str)> {
+        FORMATS.0.iter().map(|entry| (entry.format, entry.name))
     }
 
-    /// How fine its times are.
+    pub fn detect(start: &[u8]) -> Option<Format> {
+        FORMATS.detect(start)
+    }
+
     pub fn resolution_ns(self) -> u64 {
         match self {
             Format::Blktrace | Format::Blkparse => 1,
@@ -73,12 +69,12 @@ impl Format {
         }
     }
 
-    /// Whether a request is for that of a higher layer which its thread is in.
+    /// True if the requests of a thread are nested by layer.
     pub(crate) fn is_nested(self) -> bool {
         matches!(self, Format::Pfw | Format::RecorderText)
     }
 
-    /// Which clock its times are of. Traces of different clocks cannot be laid side by side.
+    /// Traces of different clocks cannot be combined.
     pub fn clock(self) -> &'static str {
         match self {
             Format::Ftrace => "boot",
@@ -93,25 +89,14 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Format::ALL.iter().find(|(format, _)| format == self).map_or("", |(_, name)| name);
-        f.pad(name)
+        f.pad(FORMATS.name(*self))
     }
-}
-
-/// A name that no format has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no format: write one of {names}", names = names())]
-pub struct UnknownFormat(String);
-
-fn names() -> String {
-    Format::ALL.map(|(_, name)| name).join(", ")
 }
 
 impl FromStr for Format {
     type Err = UnknownFormat;
 
-    fn from_str(text: &str) -> Result<Format, UnknownFormat> {
-        let found = Format::ALL.iter().find(|(_, name)| *name == text);
-        found.map(|(format, _)| *format).ok_or_else(|| UnknownFormat(text.into()))
+    fn from_str(name: &str) -> Result<Format, UnknownFormat> {
+        FORMATS.parse(name)
     }
 }

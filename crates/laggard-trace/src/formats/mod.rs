@@ -13,8 +13,10 @@ pub(crate) mod recorder;
 pub(crate) mod strace;
 
 mod format;
-mod interval;
 mod number;
+mod read_counts;
+mod request_sink;
 
 pub use format::Format;
-pub(crate) use interval::{Intake, Interval};
+pub(crate) use read_counts::ReadCounts;
+pub(crate) use request_sink::{Interval, RequestSink};

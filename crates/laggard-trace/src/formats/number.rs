@@ -1,6 +1,6 @@
 //! Whole numbers in text.
 
-/// A decimal number at the begin, and what follows it.
+/// A decimal number at the beginning, and the rest.
 pub(crate) fn decimal(text: &[u8]) -> Option<(u64, &[u8])> {
     let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut value: u64 = 0;
@@ -10,7 +10,7 @@ pub(crate) fn decimal(text: &[u8]) -> Option<(u64, &[u8])> {
     (length > 0).then_some((value, &text[length..]))
 }
 
-/// A hexadecimal number at the begin, with or without `0x`, and what follows it.
+/// A hexadecimal number at the beginning, with or without `0x`, and the rest.
 pub(crate) fn hexadecimal(text: &[u8]) -> Option<(u64, &[u8])> {
     let text = text.strip_prefix(b"0x").unwrap_or(text);
     let length = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -21,7 +21,7 @@ pub(crate) fn hexadecimal(text: &[u8]) -> Option<(u64, &[u8])> {
     (length > 0).then_some((value, &text[length..]))
 }
 
-/// A number with its sign, hexadecimal if it begins with `0x`, and what follows it.
+/// A signed number, hexadecimal if it begins with `0x`, and the rest.
 pub(crate) fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     if let Some(text) = text.strip_prefix(b"-") {
         let (value, rest) = decimal(text)?;
@@ -31,7 +31,7 @@ pub(crate) fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((value as i64, rest))
 }
 
-/// Seconds with decimals at the begin, in nanoseconds, and what follows them. Decimals after the ninth are cut.
+/// Seconds with decimals at the beginning, in nanoseconds, and the rest. Decimals after the ninth are ignored.
 pub(crate) fn seconds(text: &[u8]) -> Option<(u64, &[u8])> {
     let (whole, rest) = decimal(text)?;
     let mut value = whole.checked_mul(1_000_000_000)?;
@@ -45,7 +45,7 @@ pub(crate) fn seconds(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((value, &rest[length..]))
 }
 
-/// What follows a word in a text.
+/// The text after the first occurrence of `word`.
 pub(crate) fn after<'t>(text: &'t [u8], word: &[u8]) -> Option<&'t [u8]> {
     let at = memchr::memmem::find(text, word)?;
     Some(&text[at + word.len()..])

@@ -1,23 +1,7 @@
-//! A block event on a line, for sorting more of them than memory holds.
+//! A block event as a line of a temporary file, for sorting more events than memory holds.
 
 use super::sorting::Timed;
 use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Tracepoint};
-
-const STEPS: [BlockStep; 13] = [
-    BlockStep::Queue,
-    BlockStep::Get,
-    BlockStep::Insert,
-    BlockStep::Issue,
-    BlockStep::Complete,
-    BlockStep::BioComplete,
-    BlockStep::Requeue,
-    BlockStep::BackMerge,
-    BlockStep::FrontMerge,
-    BlockStep::RequestMerge,
-    BlockStep::Split,
-    BlockStep::Remap,
-    BlockStep::Error,
-];
 
 type Line = (u64, u16, u32, Vec<u8>, usize, [u32; 4], [u64; 2], [u32; 2], Vec<u8>, i32);
 
@@ -28,21 +12,20 @@ impl Timed for Tracepoint {
 
     fn write(&self, to: &mut Vec<u8>) {
         let Payload::Block(step, fields) = &self.payload else { return };
-        let step = STEPS.iter().position(|known| known == step).unwrap_or_default();
         let (from, to_device) = (fields.other_device, fields.device);
         let line: Line = (
             self.ts_ns,
             self.cpu,
             self.tid,
             self.comm.as_bytes().to_vec(),
-            step,
+            *step as usize,
             [to_device.major, to_device.minor, from.major, from.minor],
             [fields.sector, fields.other_sector],
             [fields.sectors, fields.bytes],
             fields.rwbs.letters().to_vec(),
             fields.error,
         );
-        // Numbers and lists of numbers can always be written to memory.
+        // Numbers and lists of numbers can always be serialised.
         if serde_json::to_writer(&mut *to, &line).is_ok() {
             to.push(b'\n');
         }
@@ -61,7 +44,7 @@ impl Timed for Tracepoint {
             other_sector: places[1],
             other_device: Device { major: devices[2], minor: devices[3] },
         };
-        let payload = Payload::Block(*STEPS.get(step)?, fields);
+        let payload = Payload::Block(BlockStep::ALL.get(step)?.0, fields);
         Some(Tracepoint { ts_ns, cpu, tid, tgid: None, comm: Comm::new(&comm), payload })
     }
 }

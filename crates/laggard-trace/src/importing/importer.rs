@@ -1,45 +1,37 @@
-//! From files of any format to one trace file.
+//! Converts files of any format to one trace file.
 
 use std::io::{self, BufRead, Write};
 
-use super::nest::Nest;
+use super::nesting::OpenCalls;
 use super::sorting::{Sorter, Timed};
-use crate::formats::Format;
-use crate::formats::Intake;
+use crate::formats::{Format, ReadCounts, RequestSink};
 use crate::formats::{blktrace, chrome, darshan, fio, ftrace, paper, recorder, strace};
-use crate::ltr::{Writer, event_line};
+use crate::ltr::{self, Writer, event_line};
 use crate::mapping::{Mapper, Roles};
 use crate::model::{Counters, Event, Footer, Header, Host, HostId, Record, Source};
-use crate::reading::{Place, ReadError};
 use crate::tracepoints::Tracepoint;
+use laggard_input::{Place, ReadError, describe};
 
-/// What is the same for all files of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The format; told from the content without it.
+    /// Detected from the content if not set.
     pub format: Option<Format>,
-    /// The name of the host.
     pub host: String,
-    /// What daemons are called, in addition to those that are known.
+    /// In addition to the built-in names of daemons.
     pub roles: Roles,
-    /// There is one file only. If its events are in the order of time, they are written as they come.
+    /// True if there is only one file: events that are ordered by time are then written without sorting.
     pub is_alone: bool,
 }
 
-/// What became of a file.
 #[derive(Debug)]
 pub struct FileOutcome {
-    /// What it is written in.
     pub format: Format,
-    /// What was counted.
     pub counters: Counters,
-    /// The first thing in it that could not be understood.
     pub first_dropped: Option<ReadError>,
-    /// Why it was not read to its end.
+    /// The error that ended reading.
     pub cut_short: Option<ReadError>,
 }
 
-/// Makes a trace file.
 pub struct Importer<W: Write> {
     options: Options,
     output: Output<W>,
@@ -48,7 +40,7 @@ pub struct Importer<W: Write> {
     sources: Vec<Counters>,
 }
 
-/// Where records go: to the file at once, or through the sorter.
+/// Writes records directly or through the sorter.
 struct Output<W: Write> {
     to: Option<W>,
     writer: Option<Writer<W>>,
@@ -74,7 +66,7 @@ impl Timed for Event {
 }
 
 impl<W: Write> Importer<W> {
-    /// Begins a trace file; nothing is written before the first file is read.
+    /// Writes nothing before the first file is read.
     pub fn new(to: W, options: Options) -> Importer<W> {
         let host = Host { name: options.host.clone(), ..Host::default() };
         let header = Header { hosts: vec![host], ..Header::default() };
@@ -91,7 +83,7 @@ impl<W: Write> Importer<W> {
         Importer { options, output, mapper, blocks: Sorter::default(), sources: Vec::new() }
     }
 
-    /// Reads a file of which `start` are the first bytes and `bytes` are all.
+    /// `start` are the first bytes, `bytes` the whole content.
     pub fn file(
         &mut self,
         name: &str,
@@ -100,11 +92,11 @@ impl<W: Write> Importer<W> {
     ) -> Result<FileOutcome, ReadError> {
         let Some(format) = self.options.format.or_else(|| Format::detect(start)) else {
             let expected = "a trace of ftrace, blktrace, strace, Darshan (DXT), fio, DFTracer or Recorder";
-            if start.starts_with(br#"{"header":{"version""#) {
-                let found = "a trace file, which needs no import: `laggard trace analyze` reads it".into();
-                return Err(ReadError::Content { place: Place::Whole, expected: expected.into(), found });
+            if ltr::recognises(start) {
+                let found = "a trace file, which needs no import: `laggard trace analyze` reads it";
+                return Err(ReadError::content(Place::Whole, expected, found));
             }
-            return Err(ReadError::quoting(Place::Whole, expected, first_line(start)));
+            return Err(ReadError::content(Place::Whole, expected, describe(start)));
         };
         self.begin(name, format);
         let before = self.mapper.counters().clone();
@@ -134,31 +126,34 @@ impl<W: Write> Importer<W> {
         match format {
             Format::Ftrace => return self.ftrace(bytes),
             Format::Strace => return self.strace(bytes),
-            Format::Blktrace => return self.blocks(|sink| blktrace::binary::read(bytes, sink)),
-            Format::Blkparse => return self.blocks(|sink| blktrace::text::read(bytes, sink)),
+            Format::Blktrace => {
+                return self.blocks(|counts, sink| blktrace::binary::read(bytes, counts, sink));
+            }
+            Format::Blkparse => return self.blocks(|counts, sink| blktrace::text::read(bytes, counts, sink)),
             _ => {}
         }
         let output = &mut self.output;
         let mut records =
             |records: &mut Vec<Record>| records.drain(..).try_for_each(|record| output.later(record));
-        let mut intake = Intake::new(self.mapper.scribe(), &mut records);
+        let mut sink = RequestSink::new(self.mapper.builder(), &mut records);
         let result = match format {
-            Format::Dxt => darshan::read(bytes, &mut intake),
-            Format::FioLat => fio::latency::read(bytes, name, &mut intake),
-            Format::FioIolog => fio::iolog::read(bytes, &mut intake),
-            Format::Paper => paper::read(bytes, &mut intake),
-            Format::Pfw => chrome::read(bytes, &mut intake),
-            Format::RecorderText => recorder::read(bytes, name, &mut intake),
+            Format::Dxt => darshan::read(bytes, &mut sink),
+            Format::FioLat => fio::latency::read(bytes, name, &mut sink),
+            Format::FioIolog => fio::iolog::read(bytes, &mut sink),
+            Format::Paper => paper::read(bytes, &mut sink),
+            Format::Pfw => chrome::read(bytes, &mut sink),
+            Format::RecorderText => recorder::read(bytes, name, &mut sink),
             Format::Ftrace | Format::Strace | Format::Blktrace | Format::Blkparse => Ok(()),
         };
-        (intake.first_dropped, result)
+        (sink.first_dropped, result)
     }
 
     fn ftrace(&mut self, bytes: &mut dyn BufRead) -> (Option<ReadError>, Result<(), ReadError>) {
         let (mapper, output) = (&mut self.mapper, &mut self.output);
         let is_alone = self.options.is_alone;
         let mut records = Vec::new();
-        let (tally, result) = ftrace::read(bytes, &mut |point| {
+        let mut counts = ReadCounts::default();
+        let result = ftrace::read(bytes, &mut counts, &mut |point| {
             mapper.take(point, &mut records);
             let mut drained = records.drain(..);
             if is_alone {
@@ -167,10 +162,10 @@ impl<W: Write> Importer<W> {
                 drained.try_for_each(|record| output.later(record))
             }
         });
-        let counters = &mut self.mapper.scribe().counters;
-        counters.dropped += tally.dropped;
-        counters.lost += tally.overwritten;
-        (tally.first_dropped, result)
+        let counters = &mut self.mapper.builder().counters;
+        counters.dropped += counts.dropped;
+        counters.lost += counts.lost;
+        (counts.first_dropped, result)
     }
 
     fn strace(&mut self, bytes: &mut dyn BufRead) -> (Option<ReadError>, Result<(), ReadError>) {
@@ -180,23 +175,25 @@ impl<W: Write> Importer<W> {
         })
     }
 
-    /// Block events of several processors come in several files: they are put in order first.
+    /// Block events of several processors come in several files: sorts them first.
     fn blocks(
         &mut self,
         read: impl FnOnce(
+            &mut ReadCounts,
             &mut dyn FnMut(Tracepoint) -> Result<(), ReadError>,
-        ) -> (blktrace::Tally, Result<(), ReadError>),
+        ) -> Result<(), ReadError>,
     ) -> (Option<ReadError>, Result<(), ReadError>) {
         let blocks = &mut self.blocks;
-        let (tally, result) = read(&mut |point| blocks.push(point).map_err(ReadError::from));
-        let counters = &mut self.mapper.scribe().counters;
-        counters.read += tally.read;
-        counters.dropped += tally.dropped;
-        counters.lost += tally.lost;
-        (tally.first_dropped, result)
+        let mut counts = ReadCounts::default();
+        let result = read(&mut counts, &mut |point| blocks.push(point).map_err(ReadError::from));
+        let counters = &mut self.mapper.builder().counters;
+        counters.read += counts.read;
+        counters.dropped += counts.dropped;
+        counters.lost += counts.lost;
+        (counts.first_dropped, result)
     }
 
-    /// Ends the trace file: what it says of itself in the end, and where it was written to.
+    /// Returns the footer and the output.
     pub fn finish(mut self) -> Result<(Footer, W), ReadError> {
         let read = self.mapper.counters().read;
         let blocks = std::mem::take(&mut self.blocks);
@@ -206,8 +203,8 @@ impl<W: Write> Importer<W> {
             mapper.take(&point, &mut records);
             records.drain(..).try_for_each(|record| output.later(record))
         })?;
-        // They were counted when they were read.
-        self.mapper.scribe().counters.read = read;
+        // The records were counted when they were read.
+        self.mapper.builder().counters.read = read;
         let counted = self.sources.iter().fold(Counters::default(), |sum, one| sum.plus(one));
         let rest = difference(&self.mapper.finish(), &counted);
         if let Some(last) = self.sources.last_mut() {
@@ -219,7 +216,7 @@ impl<W: Write> Importer<W> {
 }
 
 impl<W: Write> Output<W> {
-    /// Writes a record at once.
+    /// Writes a record without sorting.
     fn now(&mut self, record: Record) -> Result<(), ReadError> {
         self.begin()?;
         match &mut self.writer {
@@ -235,7 +232,7 @@ impl<W: Write> Output<W> {
         Ok(())
     }
 
-    /// Writes a record in the end, in its place.
+    /// Writes a record when all files are read.
     fn later(&mut self, record: Record) -> Result<(), ReadError> {
         match record {
             Record::Event(event) => self.sorter.push(event).map_err(ReadError::from),
@@ -259,9 +256,9 @@ impl<W: Write> Output<W> {
             writer.write(record).map_err(ReadError::from)?;
         }
         let mut edges = Edges::new(self.edges);
-        let mut nest = self.is_nested.then(Nest::default);
+        let mut open_calls = self.is_nested.then(OpenCalls::default);
         self.sorter.each(|event| {
-            let event = nest.as_mut().map_or(event, |nest| nest.placed(event));
+            let event = open_calls.as_mut().map_or(event, |open_calls| open_calls.with_parent(event));
             writer.write(&Record::Event(event)).map_err(ReadError::from)?;
             edges.after(&event).try_for_each(|edge| writer.write(&edge).map_err(ReadError::from))
         })?;
@@ -271,7 +268,7 @@ impl<W: Write> Output<W> {
     }
 }
 
-/// Edges of requests, each to be written after the begin of its child.
+/// Additional parents, each written after the begin of its child.
 struct Edges {
     by_child: crate::hashing::WordMap<u64, Vec<Record>>,
 }
@@ -305,8 +302,4 @@ fn difference(after: &Counters, before: &Counters) -> Counters {
         negative: after.negative.saturating_sub(before.negative),
         out_of_order: after.out_of_order.saturating_sub(before.out_of_order),
     }
-}
-
-fn first_line(start: &[u8]) -> &[u8] {
-    start.split(|&byte| byte == b'\n').next().unwrap_or_default()
 }

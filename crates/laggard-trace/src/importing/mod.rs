@@ -1,10 +1,10 @@
-//! Traces of other tools, brought into the one format.
-//! In: contents of files, whatever they hold. Out: a trace file. Always: events are written in the order of time;
-//! what cannot be understood is counted, and the rest goes on.
+//! Converts traces of other tools to a trace file.
+//! In: contents of files. Out: a trace file. Always: events are ordered by time; lines and records that are not
+//! understood are counted, and reading continues.
 
 mod block_line;
 mod importer;
-mod nest;
+mod nesting;
 mod sorting;
 
 pub use crate::formats::Format;

@@ -1,49 +1,49 @@
-//! Puts things in the order of time, more of them than memory holds.
+//! Sorts more items by time than memory holds.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 
-use crate::reading::Lines;
+use laggard_input::Lines;
 
-/// So many are sorted in memory; what is more goes to files.
-const MOST_HELD: usize = 500_000;
+/// Items sorted in memory; more are written to temporary files.
+const MAX_HELD: usize = 500_000;
 
-/// Something that has a time and fits on a line.
+/// An item with a time that can be written as a line.
 pub(crate) trait Timed: Sized {
     fn ts_ns(&self) -> u64;
     fn write(&self, to: &mut Vec<u8>);
     fn read(line: &[u8]) -> Option<Self>;
 }
 
-type Stretch = Lines<zstd::stream::read::Decoder<'static, io::BufReader<File>>>;
+type SortedRun = Lines<zstd::stream::read::Decoder<'static, io::BufReader<File>>>;
 
-/// Sorts. Things of the same time stay in the order in which they came.
+/// A stable sort.
 pub(super) struct Sorter<T> {
     held: Vec<T>,
-    most_held: usize,
-    stretches: Vec<File>,
+    max_held: usize,
+    runs: Vec<File>,
 }
 
 impl<T: Timed> Default for Sorter<T> {
     fn default() -> Sorter<T> {
-        Sorter::holding(MOST_HELD)
+        Sorter::holding(MAX_HELD)
     }
 }
 
 impl<T: Timed> Sorter<T> {
-    pub fn holding(most_held: usize) -> Sorter<T> {
-        Sorter { held: Vec::new(), most_held, stretches: Vec::new() }
+    pub fn holding(max_held: usize) -> Sorter<T> {
+        Sorter { held: Vec::new(), max_held, runs: Vec::new() }
     }
 
     pub fn push(&mut self, thing: T) -> io::Result<()> {
         self.held.push(thing);
-        if self.held.len() >= self.most_held { self.put_away() } else { Ok(()) }
+        if self.held.len() >= self.max_held { self.write_run() } else { Ok(()) }
     }
 
-    /// Writes what is held to a file that nobody sees.
-    fn put_away(&mut self) -> io::Result<()> {
+    /// Writes the items in memory to an unnamed temporary file.
+    fn write_run(&mut self) -> io::Result<()> {
         self.held.sort_by_key(Timed::ts_ns);
         let mut to = zstd::stream::write::Encoder::new(BufWriter::new(tempfile::tempfile()?), 1)?;
         let mut line = Vec::new();
@@ -54,22 +54,22 @@ impl<T: Timed> Sorter<T> {
         }
         let mut file = to.finish()?.into_inner().map_err(|error| error.into_error())?;
         file.rewind()?;
-        self.stretches.push(file);
+        self.runs.push(file);
         Ok(())
     }
 
-    /// Gives all in their order.
+    /// Visits all items in order.
     pub fn each<E: From<io::Error>>(mut self, mut visit: impl FnMut(T) -> Result<(), E>) -> Result<(), E> {
         self.held.sort_by_key(Timed::ts_ns);
-        let mut stretches = Vec::new();
-        for file in self.stretches {
-            stretches.push(Lines::new(zstd::stream::read::Decoder::new(file)?));
+        let mut runs = Vec::new();
+        for file in self.runs {
+            runs.push(Lines::new(zstd::stream::read::Decoder::new(file)?));
         }
         let mut held = self.held.into_iter();
         let mut heads: Vec<Option<T>> = Vec::new();
         let mut order = BinaryHeap::new();
-        for place in 0..=stretches.len() {
-            let head = next(&mut stretches, &mut held, place)?;
+        for place in 0..=runs.len() {
+            let head = next(&mut runs, &mut held, place)?;
             order.extend(head.as_ref().map(|head| Reverse((head.ts_ns(), place))));
             heads.push(head);
         }
@@ -77,21 +77,21 @@ impl<T: Timed> Sorter<T> {
             if let Some(thing) = heads[place].take() {
                 visit(thing)?;
             }
-            heads[place] = next(&mut stretches, &mut held, place)?;
+            heads[place] = next(&mut runs, &mut held, place)?;
             order.extend(heads[place].as_ref().map(|head| Reverse((head.ts_ns(), place))));
         }
         Ok(())
     }
 }
 
-/// The next of a stretch; what is held comes after all of them.
+/// The next item of a run; the items in memory are the last run.
 fn next<T: Timed>(
-    stretches: &mut [Stretch],
+    runs: &mut [SortedRun],
     held: &mut impl Iterator<Item = T>,
     place: usize,
 ) -> io::Result<Option<T>> {
-    let Some(stretch) = stretches.get_mut(place) else { return Ok(held.next()) };
-    match stretch.next_line()? {
+    let Some(run) = runs.get_mut(place) else { return Ok(held.next()) };
+    match run.next_line()? {
         None => Ok(None),
         Some(line) => match T::read(line) {
             Some(thing) => Ok(Some(thing)),

@@ -1,14 +1,13 @@
-//! An event as an array of whole numbers.
+//! An event as a JSON array of integers.
 
 use crate::model::{CommId, Event, Flags, HostId, Kind, Layer, LinkRule, ObjectId, Op, RequestId};
 
-/// The fields of an event's line, in their order. Those at the end that are 0 may be missing.
+/// The fields of an event line. Trailing zeros are omitted.
 pub const FIELDS: [&str; 17] = [
     "kind", "layer", "op", "ts_ns", "req", "tid", "tgid", "obj", "fd", "offset", "nbytes", "comm", "parent",
     "link", "flags", "status", "host",
 ];
 
-/// Writes an event and the end of its line.
 pub(crate) fn write(event: &Event, to: &mut Vec<u8>) {
     let fields: [i128; 17] = [
         event.kind.code().into(),
@@ -58,7 +57,7 @@ fn write_number(number: i128, to: &mut Vec<u8>) {
     to.extend_from_slice(&digits[at..]);
 }
 
-/// Reads an event; `None` if the line is none.
+/// None if the line is not an event.
 pub(crate) fn read(line: &[u8]) -> Option<Event> {
     let mut numbers = Numbers { rest: line.strip_prefix(b"[")?, is_over: false };
     let event = Event {
@@ -87,19 +86,19 @@ pub(crate) fn read(line: &[u8]) -> Option<Event> {
     numbers.rest.is_empty().then_some(event)
 }
 
-/// The numbers of an array, one after the other; 0 after the last.
+/// The numbers of an array; 0 after the last.
 struct Numbers<'n> {
     rest: &'n [u8],
     is_over: bool,
 }
 
 impl Numbers<'_> {
-    /// The next number: whether it is negative, and how much it is without its sign.
+    /// The sign (true for negative) and the absolute value.
     #[inline]
     fn number(&mut self) -> Option<(bool, u64)> {
         match self.rest {
             _ if self.is_over => Some((false, 0)),
-            // What most fields are.
+            // The most frequent case.
             [digit @ b'0'..=b'9', b',', rest @ ..] => {
                 self.rest = rest;
                 Some((false, u64::from(digit - b'0')))
@@ -121,7 +120,7 @@ impl Numbers<'_> {
                 break;
             }
         }
-        // At the end of the line, where fewer than eight bytes are left.
+        // Fewer than eight bytes are left at the end of the line.
         for digit in digits[length..].iter().map_while(|byte| char::from(*byte).to_digit(10)) {
             value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
             length += 1;
@@ -157,15 +156,15 @@ impl Numbers<'_> {
     }
 }
 
-/// How many of eight bytes are digits, up to the first other one, and what they are together. All are worked out at
-/// once: neighbours become pairs, pairs fours, fours the number.
+/// The number of digits at the beginning of eight bytes, and their value. Computed in parallel: digits are combined
+/// to pairs, pairs to fours, fours to the number.
 #[inline]
 fn leading_digits(bytes: &[u8; 8]) -> (u32, u64) {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let text = u64::from_le_bytes(*bytes);
     let high_halves = (text & (0xf0 * EACH)) | ((text.wrapping_add(6 * EACH) & (0xf0 * EACH)) >> 4);
     let count = (high_halves ^ (0x33 * EACH)).trailing_zeros() / 8;
-    // To the end, behind zeros.
+    // Shifts the digits to the end, after zeros.
     let digits = text.checked_shl(64 - 8 * count).unwrap_or(0) & (0x0f * EACH);
     let pairs = digits.wrapping_mul((10 << 8) + 1) >> 8;
     let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul((100 << 16) + 1) >> 16;

@@ -1,22 +1,20 @@
-//! Lines that are no events.
+//! Lines other than events.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Footer, Header, Object};
 
-/// A line to be written.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum LineRef<'l> {
     Header(&'l Header),
     Object(u32, &'l Object),
     Comm(u16, &'l str),
-    /// Parent, child, bytes, number of the rule, confidence in percent.
+    /// Parent, child, bytes, code of the rule, confidence in percent.
     Edge(u64, u64, u64, u8, u8),
     Footer(&'l Footer),
 }
 
-/// A line that was read.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Line {

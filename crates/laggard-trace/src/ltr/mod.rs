@@ -1,8 +1,7 @@
-//! The file of a trace, `.ltr`: JSON Lines, compressed with zstd.
-//!
-//! The first line is the header, the last the footer; a line that is an array is an event, with its fields in the
-//! order of [`FIELDS`]; the other lines are objects with one key each. A file that was cut short is read as far
-//! as it goes.
+//! The trace file, `.ltr`: JSON Lines, compressed with zstd.
+//! In and out: [`crate::model::Record`]s. Always: the first line is the header, the last the footer; a line with an
+//! array is an event with its fields in the order of [`FIELDS`]; other lines are objects with one key. A truncated
+//! file is read up to its end.
 
 pub(crate) mod event_line;
 mod line;
@@ -16,10 +15,10 @@ pub use event_line::FIELDS;
 pub use reader::{Damage, Reader};
 pub use writer::Writer;
 
-/// Of the format. A reader takes files of its own version and of those before.
+/// Readers accept this and earlier versions.
 pub const VERSION: u32 = 1;
 
-/// Whether a content, uncompressed, is a trace file.
+/// For uncompressed content.
 pub fn recognises(start: &[u8]) -> bool {
     start.starts_with(b"{\"header\":{\"version\":")
 }

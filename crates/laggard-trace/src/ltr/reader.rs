@@ -5,22 +5,18 @@ use std::io::{self, BufReader, Read};
 use super::line::Line;
 use super::{VERSION, event_line};
 use crate::model::{CommId, Edge, Footer, Header, LinkRule, Names, ObjectId, Record, RequestId};
-use crate::reading::{Lines, Place, ReadError};
+use laggard_input::{Lines, Place, ReadError};
 
 type Content<R> = zstd::stream::read::Decoder<'static, BufReader<R>>;
 
-/// What could not be read of a file.
 #[derive(Debug, Default)]
 pub struct Damage {
-    /// How many lines.
     pub lines: u64,
-    /// The first of them.
     pub first: Option<ReadError>,
-    /// Why reading ended before the footer.
+    /// The reason why reading ended before the footer.
     pub cut_short: Option<ReadError>,
 }
 
-/// Reads a trace file, record by record.
 pub struct Reader<R: Read> {
     lines: Lines<Content<R>>,
     header: Header,
@@ -30,7 +26,6 @@ pub struct Reader<R: Read> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Opens a file and reads its header.
     pub fn open(file: R) -> Result<Reader<R>, ReadError> {
         let content = zstd::stream::read::Decoder::new(file).map_err(|error| unreadable(0, error))?;
         let mut lines = Lines::new(content);
@@ -40,25 +35,22 @@ impl<R: Read> Reader<R> {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 return Err(foreign("nothing, or only the begin of one"));
             }
-            // What the decompressor says of a file that is not its own.
+            // Errors of the decompressor, on a file of another format.
             Err(error) if error.raw_os_error().is_none() => return Err(foreign("something else")),
             Err(error) => return Err(unreadable(0, error)),
         };
         Ok(Reader { lines, header, names: Names::default(), footer: None, damage: Damage::default() })
     }
 
-    /// What the trace says of itself before its events.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The names that were read so far.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// The next record; `None` after the last. Names are kept, too. Lines that are damaged are passed by and
-    /// counted.
+    /// Skips damaged lines and counts them.
     pub fn next_record(&mut self) -> Option<Record> {
         while self.footer.is_none() && self.damage.cut_short.is_none() {
             let line = match self.lines.next_line() {
@@ -79,7 +71,7 @@ impl<R: Read> Reader<R> {
                 continue;
             }
             let line = parsed(line);
-            // The begin of a line is what a cut leaves; the rest is not damaged.
+            // A cut file ends in the middle of a line; that is not damage.
             if line.is_err() && !self.lines.is_complete() {
                 continue;
             }
@@ -134,12 +126,11 @@ impl<R: Read> Reader<R> {
         });
     }
 
-    /// What the trace says of itself after its events; of a file that was cut short, that it was.
+    /// Without a footer in the file, `is_cut_short` is set.
     pub fn footer(&self) -> Footer {
         self.footer.clone().unwrap_or_else(|| Footer { is_cut_short: true, ..Footer::default() })
     }
 
-    /// What could not be read so far.
     pub fn damage(&self) -> &Damage {
         &self.damage
     }
@@ -181,7 +172,7 @@ fn unreadable(line: u64, error: io::Error) -> ReadError {
     ReadError::Io { place, error }
 }
 
-/// A line that is no event, or the start of one that is nothing at all.
+/// An error has the start of a line that is not understood.
 fn parsed(line: &[u8]) -> Result<Line, Vec<u8>> {
     serde_json::from_slice(line).map_err(|_| line[..line.len().min(100)].to_vec())
 }

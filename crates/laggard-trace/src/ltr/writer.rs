@@ -7,20 +7,19 @@ use super::event_line;
 use super::line::LineRef;
 use crate::model::{Event, Footer, Header, Layer, LayerTitle, Record, Window};
 
-/// What is gathered before it is compressed.
+/// Bytes collected before they are compressed.
 const PIECE: usize = 256 * 1024;
 
-/// After so many bytes of text all that was written can be read, whatever becomes of the writer.
+/// Flush interval in bytes of text. What was flushed can be read even if the writer is killed.
 const BLOCK: usize = 4 << 20;
 
-/// The same for the first piece; each is twice as long as the one before. What is compressed together is lost
-/// together, and a short file shall not be lost as a whole.
+/// The first flush interval; each is twice as long as the one before, so that a short file is not lost as a whole.
 const FIRST_BLOCK: usize = 4096;
 
-/// Fast, and still a tenth of the text.
+/// Fast, and the file is a tenth of the text.
 const LEVEL: i32 = 3;
 
-/// Writes a trace file. Without [`Writer::finish`] the file counts as cut short.
+/// Without [`Writer::finish`] the file counts as truncated.
 pub struct Writer<W: Write> {
     to: zstd::stream::write::Encoder<'static, W>,
     text: Vec<u8>,
@@ -33,7 +32,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file. The version of the header is set to that of the format.
+    /// Sets the version in the header.
     pub fn new(to: W, header: &Header) -> io::Result<Writer<W>> {
         let mut to = zstd::stream::write::Encoder::new(to, LEVEL)?;
         to.include_checksum(true)?;
@@ -48,12 +47,11 @@ impl<W: Write> Writer<W> {
             events: 0,
         };
         writer.line(&LineRef::Header(&Header { version: VERSION, ..header.clone() }))?;
-        // So that whatever becomes of the rest, the file says what it is.
+        // Flushed right away, so that even a truncated file has its header.
         writer.flush()?;
         Ok(writer)
     }
 
-    /// Writes a record.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         match record {
             Record::Event(event) => self.event(event),
@@ -102,19 +100,18 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Makes all that was written so far readable, even if the writer is killed.
+    /// Makes everything written so far readable, even if the writer is killed.
     pub fn flush(&mut self) -> io::Result<()> {
         self.hand_over()?;
         self.unflushed = 0;
         self.to.flush()
     }
 
-    /// How many events were written.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Ends the file. Layers, window and number of events of the footer are filled in.
+    /// Fills in layers, window and number of events of the footer.
     pub fn finish(mut self, footer: Footer) -> io::Result<W> {
         let footer = Footer {
             layers: if footer.layers.is_empty() { self.layers() } else { footer.layers },
@@ -127,7 +124,7 @@ impl<W: Write> Writer<W> {
         self.to.finish()
     }
 
-    /// The layers that occurred, under the titles of the header.
+    /// The layers that occurred, with the titles from the header.
     fn layers(&self) -> Vec<LayerTitle> {
         let seen = Layer::ALL.into_iter().filter(|layer| self.seen[usize::from(layer.order())]);
         let titled = |layer: Layer| {

@@ -1,4 +1,4 @@
-//! POSIX asynchronous I/O of the C library, seen by probes.
+//! POSIX asynchronous I/O of the C library, observed by probes.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use super::mapper::State;
 use crate::model::{Event, Layer, Op, RequestId};
 use crate::tracepoints::Tracepoint;
 
-/// What a thread of the library asks the kernel for, on behalf of a request.
-type Wanted = (i32, i64, u64, Op);
+/// The system call that a library thread makes for a request: descriptor, offset, bytes, operation.
+type RequestShape = (i32, i64, u64, Op);
 
-/// Open requests. A control block is used again and again, and forked processes have theirs at the same address:
-/// the process belongs to the key, and a second submission ends the first.
+/// Open requests. Control blocks are reused, and forked processes have them at the same address: so the key
+/// includes the process, and a second submission replaces the first.
 #[derive(Debug, Default)]
 pub(super) struct Aio {
     open: WordMap<(u32, u64), Event>,
-    waiting: WordMap<Wanted, VecDeque<(u32, u64)>>,
+    waiting: WordMap<RequestShape, VecDeque<(u32, u64)>>,
 }
 
 impl Aio {
-    /// The request that a system call is for, and the process of that.
+    /// The request that a system call belongs to, and its process.
     pub fn issued(&mut self, draft: &Event) -> Option<(RequestId, u32)> {
         if self.waiting.is_empty() {
             return None;
@@ -28,7 +28,7 @@ impl Aio {
         let wanted = (draft.fd, draft.offset, draft.nbytes, draft.op);
         let queue = self.waiting.get_mut(&wanted)?;
         let open = &self.open;
-        // Where the process of a thread is not known, it passes for its own: its name has to do.
+        // If the process of a thread is not known, the thread's name must match.
         let is_ours = |key: &(u32, u64)| {
             key.0 == draft.tgid
                 || draft.tgid == draft.tid && open.get(key).is_some_and(|admit| admit.comm == draft.comm)
@@ -56,7 +56,6 @@ impl Aio {
     }
 }
 
-/// What a control block asks for.
 pub(super) struct Submission {
     pub op: Op,
     pub control: u64,
@@ -66,9 +65,9 @@ pub(super) struct Submission {
 }
 
 pub(super) fn submit(state: &mut State, point: &Tracepoint, wanted: &Submission) {
-    let task = state.tasks.seen(point, &mut state.scribe);
+    let task = state.tasks.update(point, &mut state.builder);
     let (tgid, comm) = (task.process(point.tid), task.comm_id);
-    let opened = *state.descriptors.get(tgid, wanted.fd, &mut state.scribe);
+    let opened = *state.descriptors.get(tgid, wanted.fd, &mut state.builder);
     let draft = Event {
         tgid,
         tid: point.tid,
@@ -77,12 +76,12 @@ pub(super) fn submit(state: &mut State, point: &Tracepoint, wanted: &Submission)
         fd: wanted.fd,
         offset: wanted.offset,
         nbytes: wanted.bytes,
-        ..state.scribe.blank(Layer::Aio, wanted.op, point.ts_ns)
+        ..state.builder.new_event(Layer::Aio, wanted.op, point.ts_ns)
     };
-    let admit = state.scribe.admit(draft, None);
+    let admit = state.builder.admit(draft, None);
     let key = (tgid, wanted.control);
     if let Some(earlier) = state.aio.open.insert(key, admit) {
-        state.scribe.counters.unmatched_begin += 1;
+        state.builder.counters.unmatched_begin += 1;
         state.aio.forget(key, &earlier);
     }
     let wanted = (admit.fd, admit.offset, admit.nbytes, admit.op);
@@ -90,12 +89,12 @@ pub(super) fn submit(state: &mut State, point: &Tracepoint, wanted: &Submission)
 }
 
 pub(super) fn finish(state: &mut State, point: &Tracepoint, control: u64, result: i64) {
-    let tgid = state.tasks.seen(point, &mut state.scribe).process(point.tid);
+    let tgid = state.tasks.update(point, &mut state.builder).process(point.tid);
     let Some(admit) = state.aio.open.remove(&(tgid, control)) else {
-        state.scribe.counters.unmatched_end += 1;
+        state.builder.counters.unmatched_end += 1;
         return;
     };
     state.aio.forget((tgid, control), &admit);
     let status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
-    state.scribe.end(&admit, point.ts_ns, u64::try_from(result).unwrap_or(0), status);
+    state.builder.end(&admit, point.ts_ns, u64::try_from(result).unwrap_or(0), status);
 }

@@ -2,24 +2,25 @@
 
 use crate::hashing::WordMap;
 
-use super::bio::{Bio, Flushes, Issued, Place, Shelf, overlap, same_way};
 use super::mapper::State;
+use super::open_requests::{
+    Bio, DeviceRequest, Flushes, OpenRequests, RequestKey, is_same_direction, overlap,
+};
+use super::record_builder::Link;
 use super::roles::Role;
-use super::scribe::Link;
 use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, Object, ObjectId, Op, Record, RequestId};
 use crate::tracepoints::{BlockFields, BlockStep, Device, Rwbs, Tracepoint};
 
-/// Bytes of a sector, whatever the device's own are.
+/// Independent of the device's own sector size.
 const SECTOR: u64 = 512;
 
-/// Open requests of all devices.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    queued: Shelf<Bio>,
-    issued: Shelf<Issued>,
+    queued: OpenRequests<Bio>,
+    issued: OpenRequests<DeviceRequest>,
     flushes: Flushes,
     objects: WordMap<Device, ObjectId>,
-    /// The last remapping of each task: where to, and which request it came from.
+    /// The last remap of each task: the target, and the request it came from.
     remapped: WordMap<u32, ((Device, u64), RequestId)>,
 }
 
@@ -29,7 +30,7 @@ impl Block {
     }
 }
 
-/// What the letters of an operation say.
+/// Operation and flags from the letters in a tracepoint.
 fn op(rwbs: &Rwbs, has_sectors: bool) -> (Op, Flags) {
     let letters = rwbs.letters();
     let op = match () {
@@ -46,7 +47,7 @@ fn op(rwbs: &Rwbs, has_sectors: bool) -> (Op, Flags) {
             flags |= flag;
         }
     }
-    // An F before the operation is a flush, one after it bypasses the device's cache.
+    // An F before the operation is a flush, an F after it is FUA.
     let after = letters.iter().skip_while(|&&letter| letter == b'F').any(|&letter| letter == b'F');
     (op, if after { flags | Flags::FUA } else { flags })
 }
@@ -75,13 +76,13 @@ fn range(fields: &BlockFields) -> (u64, u64) {
 fn draft(state: &mut State, point: &Tracepoint, layer: Layer, fields: &BlockFields) -> Event {
     let (op, mut flags) = op(&fields.rwbs, fields.sectors > 0);
     let device = fields.device;
-    let scribe = &mut state.scribe;
-    let task = state.tasks.seen(point, scribe);
+    let builder = &mut state.builder;
+    let task = state.tasks.update(point, builder);
     let (tgid, comm) = (task.process(point.tid), task.comm_id);
     if task.role == Role::Kernel && op == Op::Write && layer == Layer::Blk {
         flags |= Flags::WRITEBACK;
     }
-    let named = || scribe.object(Object::Device { major: device.major, minor: device.minor });
+    let named = || builder.object(Object::Device { major: device.major, minor: device.minor });
     let obj = *state.block.objects.entry(device).or_insert_with(named);
     let offset = fields.sector.checked_mul(SECTOR).and_then(|offset| i64::try_from(offset).ok());
     Event {
@@ -92,11 +93,11 @@ fn draft(state: &mut State, point: &Tracepoint, layer: Layer, fields: &BlockFiel
         offset: offset.unwrap_or(-1),
         nbytes: if fields.sectors > 0 { u64::from(fields.sectors) * SECTOR } else { fields.bytes.into() },
         flags,
-        ..state.scribe.blank(layer, op, point.ts_ns)
+        ..state.builder.new_event(layer, op, point.ts_ns)
     }
 }
 
-/// What a task that queues a bio does it for.
+/// The request for which a task queues a bio.
 fn above(state: &mut State, point: &Tracepoint, to: (Device, u64)) -> Link {
     if let Some((target, from)) = state.block.remapped.remove(&point.tid)
         && target == to
@@ -115,12 +116,12 @@ fn above(state: &mut State, point: &Tracepoint, to: (Device, u64)) -> Link {
 fn queue(state: &mut State, point: &Tracepoint, fields: &BlockFields) {
     let draft = draft(state, point, Layer::Blk, fields);
     let link = above(state, point, (fields.device, fields.sector));
-    let admit = state.scribe.admit(draft, link);
+    let admit = state.builder.admit(draft, link);
     let (begin, end) = range(fields);
     let sectors = end - begin;
     let bio =
         Bio { admit, end, unissued: sectors, undone: sectors, status: 0, is_merged: false, is_split: false };
-    state.scribe.counters.unmatched_begin += state.block.queued.put(fields.device, begin, sectors, bio);
+    state.builder.counters.unmatched_begin += state.block.queued.put(fields.device, begin, sectors, bio);
 }
 
 fn issue(state: &mut State, point: &Tracepoint, fields: &BlockFields) {
@@ -132,19 +133,19 @@ fn issue(state: &mut State, point: &Tracepoint, fields: &BlockFields) {
     }
     let parent = members.first().map(|(_, bio)| (bio.admit.req, LinkRule::Same));
     let flags = members.iter().fold(draft.flags, |flags, (_, bio)| flags | bio.admit.flags);
-    let admit = state.scribe.admit(Event { flags, ..draft }, parent);
+    let admit = state.builder.admit(Event { flags, ..draft }, parent);
     for (nth, (place, bio)) in members.iter().enumerate() {
         let bytes = overlap((begin, end), (place.1, bio.end)) * SECTOR;
         if nth > 0 {
             let (parent, child, rule) = (bio.admit.req, admit.req, LinkRule::Same);
             let confidence = rule.confidence();
-            state.scribe.records.push(Record::Edge(Edge { parent, child, bytes, rule, confidence }));
+            state.builder.records.push(Record::Edge(Edge { parent, child, bytes, rule, confidence }));
         }
-        state.scribe.step(&bio.admit, Kind::Issue, point.ts_ns, marks(bio));
+        state.builder.step(&bio.admit, Kind::Issue, point.ts_ns, marks(bio));
     }
     let members = members.into_iter().map(|(place, _)| place).collect();
-    let issued = Issued { admit, end, sectors: end - begin, members, status: 0 };
-    state.scribe.counters.unmatched_begin +=
+    let issued = DeviceRequest { admit, end, sectors: end - begin, members, status: 0 };
+    state.builder.counters.unmatched_begin +=
         state.block.issued.put(fields.device, begin, end - begin, issued);
 }
 
@@ -154,14 +155,20 @@ fn marks(bio: &Bio) -> Flags {
     merged | split
 }
 
-/// The bios that a request for the device is made of. Of several that want the same sectors it has only one.
-fn members(queued: &mut Shelf<Bio>, device: Device, range: (u64, u64), op: Op) -> Vec<(Place, Bio)> {
+/// The bios that a device request consists of. If several bios cover the same sectors, only one of them belongs to
+/// it.
+fn members(
+    queued: &mut OpenRequests<Bio>,
+    device: Device,
+    range: (u64, u64),
+    op: Op,
+) -> Vec<(RequestKey, Bio)> {
     let mut members = Vec::new();
     let mut covered_until = range.0;
     for (place, bio) in queued.near(device, range.0, range.1) {
         let shared = overlap(range, (place.1, bio.end));
         let is_covered = place.1.max(range.0) < covered_until;
-        if shared == 0 || bio.unissued < shared || is_covered || !same_way(op, bio.admit.op) {
+        if shared == 0 || bio.unissued < shared || is_covered || !is_same_direction(op, bio.admit.op) {
             continue;
         }
         bio.is_split |= shared < bio.end - place.1;
@@ -175,7 +182,7 @@ fn members(queued: &mut Shelf<Bio>, device: Device, range: (u64, u64), op: Op) -
     members
 }
 
-/// The device was busy and gets the same request again: from now on it has it.
+/// The device was busy and receives the same request again: its timestamps start over.
 fn reissue(state: &mut State, point: &Tracepoint, fields: &BlockFields, (end, op): (u64, Op)) -> bool {
     let place = {
         let mut open = state.block.issued.at(fields.device, fields.sector);
@@ -185,13 +192,13 @@ fn reissue(state: &mut State, point: &Tracepoint, fields: &BlockFields, (end, op
     open.admit.flags |= Flags::REQUEUED;
     let again = Event { ts_ns: point.ts_ns, ..open.admit };
     let members = open.members.clone();
-    state.scribe.records.push(Record::Event(again));
+    state.builder.records.push(Record::Event(again));
     open.admit.ts_ns = point.ts_ns;
     for member in members {
         if let Some(bio) = state.block.queued.get(member) {
             bio.admit.flags |= Flags::REQUEUED;
             let bio = *bio;
-            state.scribe.step(&bio.admit, Kind::Issue, point.ts_ns, marks(&bio));
+            state.builder.step(&bio.admit, Kind::Issue, point.ts_ns, marks(&bio));
         }
     }
     true
@@ -209,7 +216,7 @@ fn complete(state: &mut State, point: &Tracepoint, fields: &BlockFields) {
     let place = state.block.issued.at(fields.device, begin).map(|(place, _)| place).next();
     let Some((mut issued, place)) = place.and_then(|place| Some((state.block.issued.take(place)?, place)))
     else {
-        state.scribe.counters.unmatched_end += 1;
+        state.builder.counters.unmatched_end += 1;
         let (op, _) = op(&fields.rwbs, true);
         let members = members(&mut state.block.queued, fields.device, (begin, end), op);
         return members
@@ -226,11 +233,11 @@ fn complete(state: &mut State, point: &Tracepoint, fields: &BlockFields) {
     }
     let status = issued.status.min(0);
     let done = if status == 0 { issued.sectors * SECTOR } else { 0 };
-    state.scribe.end(&issued.admit, point.ts_ns, done, status);
+    state.builder.end(&issued.admit, point.ts_ns, done, status);
 }
 
-/// Sectors of a bio came back; with the last of them it is done.
-fn return_bio(state: &mut State, point: &Tracepoint, place: Place, range: (u64, u64), error: i32) {
+/// Marks sectors of a bio as completed; the last ones end it.
+fn return_bio(state: &mut State, point: &Tracepoint, place: RequestKey, range: (u64, u64), error: i32) {
     let Some(bio) = state.block.queued.get(place) else { return };
     bio.undone = bio.undone.saturating_sub(overlap(range, (place.1, bio.end)));
     bio.status = if error != 0 { error } else { bio.status };
@@ -240,11 +247,11 @@ fn return_bio(state: &mut State, point: &Tracepoint, place: Place, range: (u64, 
     let Some(bio) = state.block.queued.take(place) else { return };
     let status = bio.status.min(0);
     let admit = Event { flags: bio.admit.flags | marks(&bio), ..bio.admit };
-    state.scribe.step(&Event { status, ..admit }, Kind::Complt, point.ts_ns, Flags::NONE);
-    state.scribe.end(&admit, point.ts_ns, if status == 0 { admit.nbytes } else { 0 }, status);
+    state.builder.step(&Event { status, ..admit }, Kind::Complt, point.ts_ns, Flags::NONE);
+    state.builder.end(&admit, point.ts_ns, if status == 0 { admit.nbytes } else { 0 }, status);
 }
 
-/// Tells the end of what no request was made for: devices that stand on others.
+/// Ends a bio for which no device request was created: on stacked devices.
 fn complete_bio(state: &mut State, point: &Tracepoint, fields: &BlockFields) {
     let (begin, end) = range(fields);
     let unissued = {
@@ -276,15 +283,15 @@ fn step_without_sectors(state: &mut State, point: &Tracepoint, step: BlockStep, 
         BlockStep::Queue => {
             let draft = Event { offset: -1, ..draft(state, point, Layer::Blk, fields) };
             let link = above(state, point, (device, fields.sector));
-            let admit = state.scribe.admit(draft, link);
+            let admit = state.builder.admit(draft, link);
             state.block.flushes.queued.entry(device).or_default().push_back(admit);
         }
         BlockStep::Issue => {
             let bio = state.block.flushes.queued.get_mut(&device).and_then(|queued| queued.pop_front());
             let draft = Event { offset: -1, ..draft(state, point, Layer::Dev, fields) };
-            let admit = state.scribe.admit(draft, bio.map(|bio| (bio.req, LinkRule::Same)));
+            let admit = state.builder.admit(draft, bio.map(|bio| (bio.req, LinkRule::Same)));
             if let Some(bio) = &bio {
-                state.scribe.step(bio, Kind::Issue, point.ts_ns, Flags::NONE);
+                state.builder.step(bio, Kind::Issue, point.ts_ns, Flags::NONE);
             }
             state.block.flushes.issued.entry(device).or_default().push_back((admit, bio));
         }
@@ -292,10 +299,10 @@ fn step_without_sectors(state: &mut State, point: &Tracepoint, step: BlockStep, 
             let issued = state.block.flushes.issued.get_mut(&device).and_then(|issued| issued.pop_front());
             let Some((admit, bio)) = issued else { return };
             let status = fields.error.min(0);
-            state.scribe.end(&admit, point.ts_ns, 0, status);
+            state.builder.end(&admit, point.ts_ns, 0, status);
             if let Some(bio) = bio {
-                state.scribe.step(&Event { status, ..bio }, Kind::Complt, point.ts_ns, Flags::NONE);
-                state.scribe.end(&bio, point.ts_ns, 0, status);
+                state.builder.step(&Event { status, ..bio }, Kind::Complt, point.ts_ns, Flags::NONE);
+                state.builder.end(&bio, point.ts_ns, 0, status);
             }
         }
         _ => {}

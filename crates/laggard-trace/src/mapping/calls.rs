@@ -1,30 +1,30 @@
-//! System calls: what they ask for, and when each begins and ends.
+//! System calls: operation, begin and end.
 
 use super::daemons;
-use super::descriptors::{Opened, Target};
+use super::descriptors::{OpenFile, Target};
 use super::mapper::State;
 use super::net;
+use super::record_builder::Link;
 use super::roles::Role;
-use super::scribe::Link;
 use crate::model::{Event, Flags, Layer, LinkRule, MetaOp, NO_OFFSET, Op};
 use crate::tracepoints::{Descriptor, Syscall, Tracepoint};
 
-/// `O_DIRECT` of x86.
+/// On x86.
 const O_DIRECT: u64 = 0o40000;
 
-/// A system call that a task is in.
+/// The system call that a task is in.
 #[derive(Debug)]
 pub(super) struct Call {
     pub call: Syscall,
     pub args: [u64; 6],
     pub path: Option<Box<str>>,
-    /// The request that it is, if it is one.
+    /// None if the call is not a request.
     pub admit: Option<Event>,
-    /// Bytes that requests of lower layers have taken of it.
+    /// Bytes that requests of lower layers cover so far.
     pub taken: u64,
 }
 
-/// What a call asks for; none for those that only move things around in the process.
+/// None for calls that only change state of the process.
 pub(super) fn op(call: Syscall) -> Option<Op> {
     use Syscall as S;
     Some(match call {
@@ -48,18 +48,18 @@ pub(super) fn op(call: Syscall) -> Option<Op> {
     })
 }
 
-/// Whether it says itself where in the file.
+/// True if the call has an offset argument.
 pub(super) fn is_positional(call: Syscall) -> bool {
     use Syscall as S;
     matches!(call, S::Pread64 | S::Pwrite64 | S::Preadv | S::Preadv2 | S::Pwritev | S::Pwritev2)
 }
 
-/// Whether it moves bytes at the position of the descriptor.
+/// True if the call reads or writes at the position of the descriptor.
 fn moves_position(call: Syscall) -> bool {
     matches!(call, Syscall::Read | Syscall::Readv | Syscall::Write | Syscall::Writev)
 }
 
-/// How many bytes it asks for; of vectors that is not known.
+/// The requested size; 0 for vectored calls, which do not show it.
 fn bytes(call: Syscall, args: &[u64; 6]) -> u64 {
     use Syscall as S;
     match call {
@@ -71,7 +71,7 @@ fn bytes(call: Syscall, args: &[u64; 6]) -> u64 {
     }
 }
 
-fn offset(call: Syscall, args: &[u64; 6], opened: Option<&Opened>) -> i64 {
+fn offset(call: Syscall, args: &[u64; 6], opened: Option<&OpenFile>) -> i64 {
     let known = match call {
         call if is_positional(call) => Some(args[3]),
         Syscall::SyncFileRange => Some(args[1]),
@@ -90,7 +90,7 @@ pub(super) fn enter(
 ) {
     let role = abandon(state, point);
     if state.tasks.get(point.tid).is_some_and(|task| task.is_client()) {
-        net::turn(state, point, (op(call) == Some(Op::Read)).then_some(args[0] as i32));
+        net::end_answer(state, point, (op(call) == Some(Op::Read)).then_some(args[0] as i32));
     }
     let opened = opened(state, point, call, &args);
     let admit = match (role, op(call)) {
@@ -111,45 +111,45 @@ fn enter_application(
     point: &Tracepoint,
     call: Syscall,
     (op, args): (Op, &[u64; 6]),
-    opened: Option<Opened>,
+    opened: Option<OpenFile>,
 ) -> Option<Event> {
     let is_network =
         matches!(call, Syscall::Sendto | Syscall::Sendmsg | Syscall::Recvfrom | Syscall::Recvmsg);
     let target = opened.map(|opened| opened.target);
-    if is_network || matches!(target, Some(Target::Socket | Target::Fuse | Target::Aside)) {
+    if is_network || matches!(target, Some(Target::Socket | Target::Fuse | Target::NotData)) {
         return None;
     }
     let mut draft = draft(state, point, Layer::Sys, op, (call, args), opened);
     let link = above(state, &mut draft);
-    Some(state.scribe.admit(draft, link))
+    Some(state.builder.admit(draft, link))
 }
 
-/// What a system call is for: a request of the C library's asynchronous I/O, or of io_uring.
+/// The request of the C library's asynchronous I/O or of io_uring that a system call belongs to.
 pub(super) fn above(state: &mut State, draft: &mut Event) -> Link {
     if let Some((parent, tgid)) = state.aio.issued(draft) {
         state.tasks.adopt(draft.tid, tgid);
-        let opened = *state.descriptors.get(tgid, draft.fd, &mut state.scribe);
+        let opened = *state.descriptors.get(tgid, draft.fd, &mut state.builder);
         (draft.tgid, draft.obj) = (tgid, opened.object);
         return Some((parent, LinkRule::Descriptor));
     }
     None
 }
 
-/// A call that never came back was cut off: its task begins another.
+/// A call without an exit was interrupted: its task begins another.
 fn abandon(state: &mut State, point: &Tracepoint) -> Role {
-    let task = state.tasks.seen(point, &mut state.scribe);
+    let task = state.tasks.update(point, &mut state.builder);
     if task.call.take().is_some_and(|call| call.admit.is_some()) {
-        state.scribe.counters.unmatched_begin += 1;
+        state.builder.counters.unmatched_begin += 1;
     }
     state.tasks.get(point.tid).map_or(Role::Application, |task| task.role)
 }
 
-fn opened(state: &mut State, point: &Tracepoint, call: Syscall, args: &[u64; 6]) -> Option<Opened> {
+fn opened(state: &mut State, point: &Tracepoint, call: Syscall, args: &[u64; 6]) -> Option<OpenFile> {
     if !call.takes_descriptor() || op(call).is_none() {
         return None;
     }
     let tgid = state.process(point.tid);
-    Some(*state.descriptors.get(tgid, args[0] as i32, &mut state.scribe))
+    Some(*state.descriptors.get(tgid, args[0] as i32, &mut state.builder))
 }
 
 fn draft(
@@ -158,7 +158,7 @@ fn draft(
     layer: Layer,
     op: Op,
     (call, args): (Syscall, &[u64; 6]),
-    opened: Option<Opened>,
+    opened: Option<OpenFile>,
 ) -> Event {
     let task = state.tasks.get(point.tid);
     let (tgid, comm) =
@@ -173,19 +173,19 @@ fn draft(
         offset: offset(call, args, opened.as_ref()),
         nbytes: bytes(call, args),
         flags: if is_direct { Flags::DIRECT } else { Flags::NONE },
-        ..state.scribe.blank(layer, op, point.ts_ns)
+        ..state.builder.new_event(layer, op, point.ts_ns)
     }
 }
 
 pub(super) fn exit(state: &mut State, point: &Tracepoint, call: Syscall, result: i64) {
-    let task = state.tasks.seen(point, &mut state.scribe);
+    let task = state.tasks.update(point, &mut state.builder);
     task.starting = Default::default();
     let open = match task.call.take() {
         Some(open) if open.call == call => open,
         other => {
             let was_begun = u64::from(other.is_some_and(|other| other.admit.is_some()));
-            state.scribe.counters.unmatched_begin += was_begun;
-            state.scribe.counters.unmatched_end += u64::from(op(call).is_some());
+            state.builder.counters.unmatched_begin += was_begun;
+            state.builder.counters.unmatched_end += u64::from(op(call).is_some());
             return;
         }
     };
@@ -195,7 +195,7 @@ pub(super) fn exit(state: &mut State, point: &Tracepoint, call: Syscall, result:
         let done = if is_data { u64::try_from(result).unwrap_or(0) } else { 0 };
         let status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
         if is_end {
-            state.scribe.end(admit, point.ts_ns, done, status);
+            state.builder.end(admit, point.ts_ns, done, status);
         }
     } else if op(call) == Some(Op::Read) && state.tasks.get(point.tid).is_some_and(|task| task.is_client()) {
         net::read(state, point, open.args[0] as i32, result);
@@ -205,17 +205,17 @@ pub(super) fn exit(state: &mut State, point: &Tracepoint, call: Syscall, result:
     }
 }
 
-/// What a call that succeeded changed in the descriptors of its process.
+/// Updates the descriptors of a process after a successful call.
 fn account(state: &mut State, point: &Tracepoint, open: Call, result: u64) {
     use Syscall as S;
     let tgid = state.process(point.tid);
     let (fd, new) = (open.args[0] as i32, result as i32);
     match open.call {
         call if moves_position(call) => {
-            let opened = state.descriptors.get(tgid, fd, &mut state.scribe);
+            let opened = state.descriptors.get(tgid, fd, &mut state.builder);
             opened.position = opened.position.and_then(|position| position.checked_add(result));
         }
-        S::Lseek => state.descriptors.get(tgid, fd, &mut state.scribe).position = Some(result),
+        S::Lseek => state.descriptors.get(tgid, fd, &mut state.builder).position = Some(result),
         S::Open | S::Openat | S::Creat => {
             let flags = if open.call == S::Openat { open.args[2] } else { open.args[1] };
             let descriptor = Descriptor {
@@ -226,12 +226,12 @@ fn account(state: &mut State, point: &Tracepoint, open: Call, result: u64) {
                 position: Some(0),
                 is_direct: open.call != S::Creat && flags & O_DIRECT != 0,
             };
-            state.descriptors.open(tgid, &descriptor, &mut state.scribe);
+            state.descriptors.open(tgid, &descriptor, &mut state.builder);
         }
         S::Openat2 => {
             let target = open.path.unwrap_or_default();
             let descriptor = Descriptor { fd: new, target, position: Some(0), ..Descriptor::default() };
-            state.descriptors.open(tgid, &descriptor, &mut state.scribe);
+            state.descriptors.open(tgid, &descriptor, &mut state.builder);
         }
         S::Close => state.descriptors.close(tgid, fd),
         S::Dup | S::Dup2 | S::Dup3 => duplicate(state, tgid, fd, new),
@@ -242,6 +242,6 @@ fn account(state: &mut State, point: &Tracepoint, open: Call, result: u64) {
 }
 
 fn duplicate(state: &mut State, tgid: u32, fd: i32, new: i32) {
-    let opened = *state.descriptors.get(tgid, fd, &mut state.scribe);
+    let opened = *state.descriptors.get(tgid, fd, &mut state.builder);
     state.descriptors.set(tgid, new, opened);
 }

@@ -1,4 +1,4 @@
-//! System calls of the daemons of a file system: work of a server, or traffic of a client.
+//! System calls of file system daemons: file I/O of a server, or messages of a client.
 
 use super::calls::{above, is_positional};
 use super::descriptors::Target;
@@ -8,11 +8,11 @@ use super::roles::Role;
 use crate::model::{Event, Flags, Kind, Layer, LinkRule, Op};
 use crate::tracepoints::{Syscall, Tracepoint};
 
-/// The begin of a daemon's call; the request that it is, if it is one.
+/// The begin of a daemon's call; returns the request, if the call is one.
 pub(super) fn enter(state: &mut State, point: &Tracepoint, call: Syscall, draft: Event) -> Option<Event> {
     let task = state.tasks.get(point.tid)?;
     let is_file_work = is_positional(call) || draft.op == Op::Sync;
-    // Syncs alone do not make a server: daemons that manage others keep files of their own.
+    // A sync alone does not indicate a server: management daemons also sync their own files.
     if task.role == Role::Daemon && is_positional(call) {
         task.role = Role::Server;
     }
@@ -23,47 +23,47 @@ pub(super) fn enter(state: &mut State, point: &Tracepoint, call: Syscall, draft:
     }
 }
 
-/// A server works on a file: the request that it serves begins here, as far as it can be seen.
+/// A server accesses a file: the earliest visible event of the request that it serves.
 fn serve(state: &mut State, point: &Tracepoint, mut draft: Event) -> Event {
     finish_serving(state, point.tid, point.ts_ns);
     let link = above(state, &mut draft);
     if link.is_some() {
-        return state.scribe.admit(draft, link);
+        return state.builder.admit(draft, link);
     }
     let pfss = Event { layer: Layer::Pfss, flags: draft.flags | Flags::SYNTHETIC, ..draft };
-    let pfss = state.scribe.admit(pfss, None);
-    state.scribe.step(&pfss, Kind::Issue, point.ts_ns, Flags::NONE);
+    let pfss = state.builder.admit(pfss, None);
+    state.builder.step(&pfss, Kind::Issue, point.ts_ns, Flags::NONE);
     if let Some(task) = state.tasks.get(point.tid) {
         task.serving = Some(pfss);
     }
-    state.scribe.admit(draft, Some((pfss.req, LinkRule::Thread)))
+    state.builder.admit(draft, Some((pfss.req, LinkRule::Thread)))
 }
 
-/// A server's thread that is done without an answer of its own: the request ended with its work.
+/// Ends the request of a server thread that sends no reply itself.
 fn finish_serving(state: &mut State, tid: u32, ts_ns: u64) {
     let Some(pfss) = state.tasks.get(tid).and_then(|task| task.serving.take()) else { return };
     let ended = Event { flags: pfss.flags | Flags::INFERRED, ..pfss };
-    state.scribe.end(&ended, ts_ns, pfss.nbytes, pfss.status);
+    state.builder.end(&ended, ts_ns, pfss.nbytes, pfss.status);
 }
 
-/// A server writes to something that is no file: the answer to what it serves.
+/// A server writes to something other than a file: the reply to the request it serves.
 fn answer(state: &mut State, point: &Tracepoint, draft: Event) -> Option<Event> {
     if draft.op != Op::Write {
         return None;
     }
-    // A line in its own log is no answer.
-    let target = state.descriptors.get(draft.tgid, draft.fd, &mut state.scribe).target;
-    if matches!(target, Target::File | Target::Aside) {
+    // A line in its own log is not a reply.
+    let target = state.descriptors.get(draft.tgid, draft.fd, &mut state.builder).target;
+    if matches!(target, Target::File | Target::NotData) {
         return None;
     }
     let task = state.tasks.get(point.tid)?;
     task.answers = true;
     let served = task.serving.take()?;
-    state.scribe.end(&served, point.ts_ns, served.nbytes, served.status);
+    state.builder.end(&served, point.ts_ns, served.nbytes, served.status);
     None
 }
 
-/// The end of a call, before it is told; whether the request that it is ends with it.
+/// Handles the end of a call; true if the request ends with it.
 pub(super) fn exit(state: &mut State, point: &Tracepoint, admit: &Event, result: i64) -> bool {
     match admit.layer {
         Layer::Ssys => serve_exit(state, point, admit, result),
@@ -79,7 +79,7 @@ fn serve_exit(state: &mut State, point: &Tracepoint, admit: &Event, result: i64)
     served.nbytes = if admit.op.is_data() { u64::try_from(result).unwrap_or(0) } else { 0 };
     served.status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
     let (served, answers) = (*served, task.answers);
-    state.scribe.step(&served, Kind::Complt, point.ts_ns, Flags::NONE);
+    state.builder.step(&served, Kind::Complt, point.ts_ns, Flags::NONE);
     if !answers {
         finish_serving(state, point.tid, point.ts_ns);
     }

@@ -1,30 +1,27 @@
-//! What the descriptors of processes stand for, and where they are in it.
+//! The files behind the descriptors of processes, and their positions.
 
 use crate::hashing::WordMap;
 
-use super::scribe::Scribe;
+use super::record_builder::RecordBuilder;
 use crate::model::{Object, ObjectId};
 use crate::tracepoints::Descriptor;
 
-/// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Not known; a file as likely as not.
+    /// Not known; treated as a file.
     #[default]
     Unknown,
-    /// A file or a device.
     File,
-    /// A connection to elsewhere.
     Socket,
     /// `/dev/fuse`.
     Fuse,
-    /// A pipe, a terminal, a file of the kernel.
-    Aside,
+    /// A pipe, a terminal, or a file of the kernel.
+    NotData,
 }
 
 impl Target {
     fn of(name: &str) -> Target {
-        const ASIDE: [&str; 9] = [
+        const NOT_DATA: [&str; 9] = [
             "pipe:",
             "anon_inode:",
             "/dev/pts",
@@ -39,15 +36,14 @@ impl Target {
             "" => Target::Unknown,
             "/dev/fuse" => Target::Fuse,
             _ if name.starts_with("socket:") => Target::Socket,
-            _ if ASIDE.iter().any(|start| name.starts_with(start)) => Target::Aside,
+            _ if NOT_DATA.iter().any(|start| name.starts_with(start)) => Target::NotData,
             _ => Target::File,
         }
     }
 }
 
-/// An open descriptor.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Opened {
+pub(super) struct OpenFile {
     pub target: Target,
     pub object: ObjectId,
     pub position: Option<u64>,
@@ -57,37 +53,35 @@ pub(super) struct Opened {
 #[derive(Debug, Default)]
 struct Process {
     parent: Option<u32>,
-    opened: WordMap<i32, Opened>,
+    opened: WordMap<i32, OpenFile>,
 }
 
-/// Descriptors of all processes.
 #[derive(Debug, Default)]
 pub(super) struct Descriptors {
     processes: WordMap<u32, Process>,
-    /// Numbers of descriptors seen as `/dev/fuse`, for traces that do not tell processes.
+    /// Descriptor numbers of `/dev/fuse` devices, for traces without process ids.
     fuse_numbers: Vec<i32>,
 }
 
-/// Deeper families are cut off.
-const MOST_ANCESTORS: usize = 8;
+const MAX_ANCESTORS: usize = 8;
 
 impl Descriptors {
-    /// A descriptor of a process; one that was never seen stands for itself.
-    pub fn get(&mut self, tgid: u32, fd: i32, scribe: &mut Scribe) -> &mut Opened {
+    /// An unknown descriptor becomes an object of its own.
+    pub fn get(&mut self, tgid: u32, fd: i32, builder: &mut RecordBuilder) -> &mut OpenFile {
         let inherited = self.known(tgid, fd);
         let process = self.processes.entry(tgid).or_default();
         process.opened.entry(fd).or_insert_with(|| {
-            inherited.unwrap_or_else(|| Opened {
-                object: scribe.object(Object::Descriptor { tgid, fd }),
-                ..Opened::default()
+            inherited.unwrap_or_else(|| OpenFile {
+                object: builder.object(Object::Descriptor { tgid, fd }),
+                ..OpenFile::default()
             })
         })
     }
 
-    /// Its own, or one that came from the process it was forked from.
-    pub fn known(&self, tgid: u32, fd: i32) -> Option<Opened> {
+    /// Its own, or one inherited from the process it was forked from.
+    pub fn known(&self, tgid: u32, fd: i32) -> Option<OpenFile> {
         let mut tgid = tgid;
-        for _ in 0..MOST_ANCESTORS {
+        for _ in 0..MAX_ANCESTORS {
             let process = self.processes.get(&tgid)?;
             if let Some(opened) = process.opened.get(&fd) {
                 return Some(*opened);
@@ -97,8 +91,8 @@ impl Descriptors {
         None
     }
 
-    /// A file that was opened in the trace, or before it.
-    pub fn open(&mut self, tgid: u32, descriptor: &Descriptor, scribe: &mut Scribe) {
+    /// A file that was opened during the trace or before it.
+    pub fn open(&mut self, tgid: u32, descriptor: &Descriptor, builder: &mut RecordBuilder) {
         let target = Target::of(&descriptor.target);
         let name = descriptor.target.to_string();
         let object = match target {
@@ -109,12 +103,12 @@ impl Descriptors {
                 Object::File { path: name, inode: descriptor.inode, device }
             }
         };
-        let object = scribe.object(object);
+        let object = builder.object(object);
         let (position, is_direct) = (descriptor.position, descriptor.is_direct);
-        self.set(tgid, descriptor.fd, Opened { target, object, position, is_direct });
+        self.set(tgid, descriptor.fd, OpenFile { target, object, position, is_direct });
     }
 
-    pub fn set(&mut self, tgid: u32, fd: i32, opened: Opened) {
+    pub fn set(&mut self, tgid: u32, fd: i32, opened: OpenFile) {
         self.processes.entry(tgid).or_default().opened.insert(fd, opened);
     }
 
@@ -132,9 +126,9 @@ impl Descriptors {
         self.processes.remove(&tgid);
     }
 
-    /// A descriptor through which requests of FUSE were answered.
-    pub fn is_fuse_device(&mut self, tgid: u32, fd: i32, scribe: &mut Scribe) {
-        let opened = self.get(tgid, fd, scribe);
+    /// Marks a descriptor through which FUSE requests were answered.
+    pub fn is_fuse_device(&mut self, tgid: u32, fd: i32, builder: &mut RecordBuilder) {
+        let opened = self.get(tgid, fd, builder);
         if opened.target == Target::Unknown {
             opened.target = Target::Fuse;
             if !self.fuse_numbers.contains(&fd) {
@@ -143,7 +137,7 @@ impl Descriptors {
         }
     }
 
-    /// Whether a descriptor whose target is not known bears the number of a FUSE device elsewhere.
+    /// True if a FUSE device has this descriptor number in some process.
     pub fn may_be_fuse(&self, fd: i32) -> bool {
         self.fuse_numbers.contains(&fd)
     }

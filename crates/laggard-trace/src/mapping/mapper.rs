@@ -1,4 +1,4 @@
-//! Takes tracepoints one by one and gives records.
+//! Converts tracepoints to records.
 
 use super::aio::{self, Aio, Submission};
 use super::block::{self, Block};
@@ -6,16 +6,15 @@ use super::calls;
 use super::descriptors::Descriptors;
 use super::fuse::{self, Fuse};
 use super::net::Net;
+use super::record_builder::RecordBuilder;
 use super::roles::Roles;
-use super::scribe::Scribe;
 use super::tasks::Tasks;
 use super::uring::{self, Uring};
 use crate::model::{Counters, Event, HostId, Kind, Layer, ObjectId, Op, Record};
 use crate::tracepoints::{Payload, Tracepoint};
 
-/// All that is known at a moment of the trace.
 pub(super) struct State {
-    pub scribe: Scribe,
+    pub builder: RecordBuilder,
     pub tasks: Tasks,
     pub descriptors: Descriptors,
     pub aio: Aio,
@@ -26,22 +25,21 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The process of a task; the task itself where that is not known.
+    /// The task itself if the process is not known.
     pub fn process(&mut self, tid: u32) -> u32 {
         self.tasks.get(tid).map_or(tid, |task| task.process(tid))
     }
 }
 
-/// From the tracepoints of a host to the records of a trace.
 pub struct Mapper {
     state: State,
 }
 
 impl Mapper {
-    /// For a host; what daemons there are called is known, or said here.
+    /// `roles` adds names of daemons to the built-in ones.
     pub fn new(host: HostId, roles: Roles) -> Mapper {
         let state = State {
-            scribe: Scribe::new(host),
+            builder: RecordBuilder::new(host),
             tasks: Tasks::new(roles),
             descriptors: Descriptors::default(),
             aio: Aio::default(),
@@ -53,40 +51,37 @@ impl Mapper {
         Mapper { state }
     }
 
-    /// Takes in a tracepoint. Records are appended, in the order of time if the tracepoints are.
+    /// Appends records to `records`, ordered by time if the tracepoints are.
     pub fn take(&mut self, point: &Tracepoint, records: &mut Vec<Record>) {
         let state = &mut self.state;
         if !matches!(point.payload, Payload::Opened(_) | Payload::Lost { .. }) {
-            state.scribe.clock(point.ts_ns);
+            state.builder.count_read(point.ts_ns);
         }
-        std::mem::swap(&mut state.scribe.records, records);
+        std::mem::swap(&mut state.builder.records, records);
         map(state, point);
-        std::mem::swap(&mut state.scribe.records, records);
+        std::mem::swap(&mut state.builder.records, records);
     }
 
-    /// For readers that know whole requests, not tracepoints.
-    pub(crate) fn scribe(&mut self) -> &mut Scribe {
-        &mut self.state.scribe
+    /// For formats that report whole requests.
+    pub(crate) fn builder(&mut self) -> &mut RecordBuilder {
+        &mut self.state.builder
     }
 
-    /// Where a descriptor of a task is, if that is known.
     pub(crate) fn position(&mut self, tid: u32, fd: i32) -> Option<u64> {
         let tgid = self.state.process(tid);
         self.state.descriptors.known(tgid, fd)?.position
     }
 
-    /// The process of a task, and what a descriptor of it stands for.
     pub(crate) fn opened(&mut self, tid: u32, fd: i32) -> (u32, Option<ObjectId>) {
         let tgid = self.state.process(tid);
         (tgid, self.state.descriptors.known(tgid, fd).map(|opened| opened.object))
     }
 
-    /// What was counted so far.
     pub fn counters(&self) -> &Counters {
-        &self.state.scribe.counters
+        &self.state.builder.counters
     }
 
-    /// The counts in the end; requests that are still open have no end.
+    /// Counts requests that are still open as requests without an end.
     pub fn finish(mut self) -> Counters {
         let in_calls =
             self.state.tasks.drain().filter(|task| task.call.as_ref().is_some_and(|c| c.admit.is_some()));
@@ -96,8 +91,8 @@ impl Mapper {
             + self.state.fuse.open_count()
             + self.state.net.open_count()
             + self.state.block.open_count();
-        self.state.scribe.counters.unmatched_begin += open;
-        self.state.scribe.counters
+        self.state.builder.counters.unmatched_begin += open;
+        self.state.builder.counters
     }
 }
 
@@ -124,43 +119,43 @@ fn map(state: &mut State, point: &Tracepoint) {
         Payload::UringComplete { ring, request, result, .. } => {
             uring::complete(state, point, (*ring, *request), *result);
         }
-        Payload::NewTask { tid, is_thread } => made(state, point, *tid, *is_thread),
-        Payload::TaskExit => ended(state, point),
+        Payload::NewTask { tid, is_thread } => task_created(state, point, *tid, *is_thread),
+        Payload::TaskExit => task_ended(state, point),
         Payload::Throttled { pause_ns } => throttled(state, point, *pause_ns),
         Payload::Opened(descriptor) => {
-            let tgid = state.tasks.seen(point, &mut state.scribe).process(point.tid);
-            state.descriptors.open(tgid, descriptor, &mut state.scribe);
+            let tgid = state.tasks.update(point, &mut state.builder).process(point.tid);
+            state.descriptors.open(tgid, descriptor, &mut state.builder);
         }
         Payload::Lost { events } => {
-            state.scribe.counters.lost += events;
-            state.scribe.counters.overrun += 1;
+            state.builder.counters.lost += events;
+            state.builder.counters.overrun += 1;
         }
     }
 }
 
-fn made(state: &mut State, point: &Tracepoint, tid: u32, is_thread: bool) {
-    let parent = state.tasks.seen(point, &mut state.scribe).process(point.tid);
-    state.tasks.made(point.tid, tid, is_thread);
+fn task_created(state: &mut State, point: &Tracepoint, tid: u32, is_thread: bool) {
+    let parent = state.tasks.update(point, &mut state.builder).process(point.tid);
+    state.tasks.created(point.tid, tid, is_thread);
     if !is_thread {
         state.descriptors.forked(parent, tid);
     }
 }
 
-fn ended(state: &mut State, point: &Tracepoint) {
+fn task_ended(state: &mut State, point: &Tracepoint) {
     let Some(task) = state.tasks.remove(point.tid) else { return };
     if task.call.is_some_and(|call| call.admit.is_some()) {
-        state.scribe.counters.unmatched_begin += 1;
+        state.builder.counters.unmatched_begin += 1;
     }
     if task.tgid == Some(point.tid) {
         state.descriptors.ended(point.tid);
     }
 }
 
-/// A remark in the cache's layer on the request that was held back; its size is the time in nanoseconds.
+/// A `Mark` in the cache layer for the paused request; its size is the pause in nanoseconds.
 fn throttled(state: &mut State, point: &Tracepoint, pause_ns: u64) {
-    let task = state.tasks.seen(point, &mut state.scribe);
+    let task = state.tasks.update(point, &mut state.builder);
     let Some(admit) = task.call.as_ref().and_then(|call| call.admit) else { return };
     let mark = Event { layer: Layer::Cache, op: Op::Write, kind: Kind::Mark, ts_ns: point.ts_ns, ..admit };
     let parent = Default::default();
-    state.scribe.records.push(Record::Event(Event { nbytes: pause_ns, parent, ..mark }));
+    state.builder.records.push(Record::Event(Event { nbytes: pause_ns, parent, ..mark }));
 }

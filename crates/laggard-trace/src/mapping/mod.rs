@@ -1,9 +1,8 @@
-//! From what the kernel reports to requests of layers, as the specification of each tracepoint says.
-//! In: [`crate::tracepoints::Tracepoint`]s in the order of time. Out: [`crate::model::Record`]s. Always: memory
-//! grows with tasks, descriptors and open requests, never with the length of the trace.
+//! Converts kernel events to requests of layers.
+//! In: [`crate::tracepoints::Tracepoint`]s ordered by time. Out: [`crate::model::Record`]s. Always: memory grows
+//! with tasks, descriptors and open requests, not with the length of the trace.
 
 mod aio;
-mod bio;
 mod block;
 mod calls;
 mod daemons;
@@ -11,11 +10,12 @@ mod descriptors;
 mod fuse;
 mod mapper;
 mod net;
+mod open_requests;
+mod record_builder;
 mod roles;
-mod scribe;
 mod tasks;
 mod uring;
 
 pub use mapper::Mapper;
+pub(crate) use record_builder::RecordBuilder;
 pub use roles::{Role, Roles};
-pub(crate) use scribe::Scribe;

@@ -1,8 +1,8 @@
-//! Messages of a client's daemon to its servers, each until its answer.
+//! Messages of a client daemon to its servers, each until its reply.
 //!
-//! What is in a message cannot be seen. Answers are taken to come in the order of the messages of a connection: so
-//! single ones may be confused where several are on their way, but not how long they take together. An answer is
-//! there when the thread that has read the last of it turns to something else.
+//! The content of messages is not visible. Replies are assumed to arrive in the order of the messages on a
+//! connection: with several messages in flight, single latencies may be exchanged, but their sum is right. A reply
+//! is complete when the thread that read it makes another call.
 
 use std::collections::VecDeque;
 
@@ -12,10 +12,9 @@ use crate::hashing::WordMap;
 use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, Op, Record, RequestId};
 use crate::tracepoints::{Syscall, Tracepoint};
 
-/// A descriptor of a process.
+/// Process and descriptor.
 pub(super) type Connection = (u32, i32);
 
-/// A message that was not answered yet.
 #[derive(Debug)]
 struct Message {
     admit: Event,
@@ -24,27 +23,26 @@ struct Message {
 }
 
 #[derive(Debug, Default)]
-struct Talk {
+struct ConnectionState {
     unanswered: VecDeque<Message>,
     received: u64,
 }
 
-/// All connections of clients.
 #[derive(Debug, Default)]
 pub(super) struct Net {
-    talks: WordMap<Connection, Talk>,
+    connections: WordMap<Connection, ConnectionState>,
 }
 
-/// Messages of a connection beyond this have answers that were not seen.
-const MOST_UNANSWERED: usize = 1024;
+/// With more messages than this on a connection, the replies are assumed to be missing.
+const MAX_UNANSWERED: usize = 1024;
 
 impl Net {
     pub fn open_count(&self) -> u64 {
-        self.talks.values().map(|talk| talk.unanswered.len() as u64).sum()
+        self.connections.values().map(|connection_state| connection_state.unanswered.len() as u64).sum()
     }
 
     fn find(&mut self, connection: Connection, id: RequestId) -> Option<(&mut VecDeque<Message>, usize)> {
-        let open = &mut self.talks.get_mut(&connection)?.unanswered;
+        let open = &mut self.connections.get_mut(&connection)?.unanswered;
         let place = open.iter().position(|message| message.admit.req == id)?;
         Some((open, place))
     }
@@ -56,7 +54,7 @@ pub(super) fn send(state: &mut State, call: Syscall, draft: Event) -> Option<Eve
         return None;
     }
     let connection = (draft.tgid, draft.fd);
-    let target = state.descriptors.get(draft.tgid, draft.fd, &mut state.scribe).target;
+    let target = state.descriptors.get(draft.tgid, draft.fd, &mut state.builder).target;
     let is_vector = matches!(call, Syscall::Writev | Syscall::Sendmsg | Syscall::Sendto);
     let is_traffic = match target {
         Target::Socket => true,
@@ -66,81 +64,86 @@ pub(super) fn send(state: &mut State, call: Syscall, draft: Event) -> Option<Eve
     if !is_traffic {
         return None;
     }
-    // How much was sent and received is known in the end.
-    let admit = state.scribe.admit(Event { layer: Layer::Net, offset: -1, nbytes: 0, ..draft }, None);
-    let open = &mut state.net.talks.entry(connection).or_default().unanswered;
+    // Sizes are known at the end.
+    let admit = state.builder.admit(Event { layer: Layer::Net, offset: -1, nbytes: 0, ..draft }, None);
+    let open = &mut state.net.connections.entry(connection).or_default().unanswered;
     open.push_back(Message { admit, parent: RequestId::NONE, sent: 0 });
-    if open.len() > MOST_UNANSWERED {
+    if open.len() > MAX_UNANSWERED {
         open.pop_front();
-        state.scribe.counters.unmatched_begin += 1;
+        state.builder.counters.unmatched_begin += 1;
     }
     Some(admit)
 }
 
-/// The end of the call that sends: the message is on its way, and its size tells what it is for.
+/// The end of the sending call; the size shows which request the message belongs to.
 pub(super) fn sent(state: &mut State, point: &Tracepoint, admit: &Event, result: i64) {
     let connection = (admit.tgid, admit.fd);
     let Some((open, place)) = state.net.find(connection, admit.req) else { return };
     let Some(bytes) = u64::try_from(result).ok().filter(|bytes| *bytes > 0) else {
         open.remove(place);
         let status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
-        return state.scribe.end(admit, point.ts_ns, 0, status);
+        return state.builder.end(admit, point.ts_ns, 0, status);
     };
     let parent = state.fuse.sent(connection, bytes);
     if let Some(message) = open.get_mut(place) {
         (message.sent, message.parent) = (bytes, parent.map_or(RequestId::NONE, |parent| parent.req));
     }
-    state.scribe.step(admit, Kind::Issue, point.ts_ns, Flags::NONE);
+    state.builder.step(admit, Kind::Issue, point.ts_ns, Flags::NONE);
     if let Some(parent) = parent {
         let (rule, bytes) = (LinkRule::Order, parent.nbytes);
         let confidence = rule.confidence();
         let edge = Edge { parent: parent.req, child: admit.req, bytes, rule, confidence };
-        state.scribe.records.push(Record::Edge(edge));
+        state.builder.records.push(Record::Edge(edge));
     }
 }
 
-/// A daemon's thread has read from a descriptor: a request from the kernel, or a part of an answer.
+/// A daemon thread has read a request from the kernel, or a piece of a reply.
 pub(super) fn read(state: &mut State, point: &Tracepoint, fd: i32, result: i64) {
     let tgid = state.process(point.tid);
     let connection = (tgid, fd);
-    match state.descriptors.get(tgid, fd, &mut state.scribe).target {
+    match state.descriptors.get(tgid, fd, &mut state.builder).target {
         Target::Fuse => super::fuse::fetched(state, point, result),
-        Target::Socket | Target::Unknown => hear(state, point, connection, result),
-        Target::File | Target::Aside => {}
+        Target::Socket | Target::Unknown => receive(state, point, connection, result),
+        Target::File | Target::NotData => {}
     }
 }
 
-fn hear(state: &mut State, point: &Tracepoint, connection: Connection, result: i64) {
-    let Some(talk) = state.net.talks.get_mut(&connection) else { return };
-    talk.received += u64::try_from(result).unwrap_or(0);
-    // One that tries in vain waits for the rest.
+fn receive(state: &mut State, point: &Tracepoint, connection: Connection, result: i64) {
+    let Some(connection_state) = state.net.connections.get_mut(&connection) else { return };
+    connection_state.received += u64::try_from(result).unwrap_or(0);
+    // A failed read means that the thread waits for the rest.
     if let Some(task) = state.tasks.get(point.tid) {
-        task.heard = (result > 0).then_some(connection);
+        task.last_read_from = (result > 0).then_some(connection);
     }
 }
 
-/// A thread begins a call: if it has just read an answer, that was all of it, unless it reads on.
-pub(super) fn turn(state: &mut State, point: &Tracepoint, reads_from: Option<i32>) {
+/// A thread begins a call: the reply that it has read is complete, unless it reads more of it.
+pub(super) fn end_answer(state: &mut State, point: &Tracepoint, reads_from: Option<i32>) {
     let Some(task) = state.tasks.get(point.tid) else { return };
-    let Some(connection) = task.heard.filter(|heard| Some(heard.1) != reads_from) else { return };
-    task.heard = None;
-    let Some(talk) = state.net.talks.get_mut(&connection) else { return };
-    let received = std::mem::take(&mut talk.received);
-    if let Some(message) = talk.unanswered.pop_front() {
-        state.scribe.end(&message.admit, point.ts_ns, message.sent + received, 0);
+    let Some(connection) = task.last_read_from.filter(|last_read_from| Some(last_read_from.1) != reads_from)
+    else {
+        return;
+    };
+    task.last_read_from = None;
+    let Some(connection_state) = state.net.connections.get_mut(&connection) else { return };
+    let received = std::mem::take(&mut connection_state.received);
+    if let Some(message) = connection_state.unanswered.pop_front() {
+        state.builder.end(&message.admit, point.ts_ns, message.sent + received, 0);
     }
 }
 
-/// What the daemon was asked is answered: so are its messages for that, at the latest.
+/// The request of the daemon has ended: end the messages for it, too.
 pub(super) fn finish(state: &mut State, ts_ns: u64, parent: RequestId) {
     let mut ended = Vec::new();
-    for talk in state.net.talks.values_mut() {
-        while let Some(place) = talk.unanswered.iter().position(|message| message.parent == parent) {
-            ended.extend(talk.unanswered.remove(place));
+    for connection_state in state.net.connections.values_mut() {
+        while let Some(place) =
+            connection_state.unanswered.iter().position(|message| message.parent == parent)
+        {
+            ended.extend(connection_state.unanswered.remove(place));
         }
     }
     for message in ended {
         let admit = Event { flags: message.admit.flags | Flags::INFERRED, ..message.admit };
-        state.scribe.end(&admit, ts_ns, message.sent, 0);
+        state.builder.end(&admit, ts_ns, message.sent, 0);
     }
 }

@@ -1,31 +1,27 @@
-//! Which tasks are daemons of a file system rather than applications.
+//! Recognises file system daemons and kernel threads by name.
 
-/// What a task is there for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// To use storage.
     #[default]
     Application,
-    /// To serve it.
     Server,
-    /// To stand between applications and servers.
     Client,
-    /// One of the two; what it does tells which.
+    /// Server or client: decided by its system calls.
     Daemon,
-    /// A thread of the kernel that writes back in its own time.
+    /// A kernel thread that writes back asynchronously.
     Kernel,
 }
 
-/// Names of tasks, or what they begin with if they end in `*`.
+/// Names of tasks; `*` matches any text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roles {
-    /// Those of servers, in addition to the known ones.
+    /// In addition to the built-in names.
     pub servers: Vec<String>,
-    /// Those of clients, in addition to the known ones.
+    /// In addition to the built-in names.
     pub clients: Vec<String>,
 }
 
-/// The daemons that are known. Threads of GlusterFS are called alike on both sides.
+/// Threads of GlusterFS have the same names in clients and servers.
 const KNOWN: [(&str, Role); 22] = [
     ("glusterfsd", Role::Server),
     ("glusterfs", Role::Client),
@@ -52,7 +48,6 @@ const KNOWN: [(&str, Role); 22] = [
 ];
 
 impl Roles {
-    /// The role of a task by its name.
     pub fn of(&self, comm: &str) -> Role {
         if self.servers.iter().any(|pattern| matches(pattern, comm)) {
             return Role::Server;
@@ -66,7 +61,7 @@ impl Roles {
 
 fn matches(pattern: &str, comm: &str) -> bool {
     match pattern.split_once('*') {
-        // The kernel keeps fifteen bytes of a name.
+        // The kernel stores 15 bytes of a name.
         None => comm == pattern || comm.len() == 15 && pattern.starts_with(comm),
         Some((start, end)) => comm.strip_prefix(start).is_some_and(|rest| contains_in_turn(rest, end)),
     }

@@ -1,4 +1,4 @@
-//! io_uring, as its tracepoints tell it: no offset is in them, and the size only at the end, in what was done.
+//! io_uring. Its tracepoints have no offset, and the size only in the result.
 
 use crate::hashing::WordMap;
 
@@ -6,14 +6,14 @@ use super::mapper::State;
 use crate::model::{Event, Flags, Kind, Layer, MetaOp, Op};
 use crate::tracepoints::Tracepoint;
 
-/// Open requests by ring and request.
+/// By ring and request.
 #[derive(Debug, Default)]
 pub(super) struct Uring {
     open: WordMap<(u64, u64), Event>,
 }
 
-/// Polls and timers may stay open for good.
-const MOST_OPEN: usize = 1 << 17;
+/// Polls and timers may stay open forever.
+const MAX_OPEN: usize = 1 << 17;
 
 impl Uring {
     pub fn open_count(&self) -> u64 {
@@ -21,7 +21,7 @@ impl Uring {
     }
 }
 
-/// What is asked for, by `IORING_OP_*`; none for what is no I/O on files.
+/// By `IORING_OP_*`; none for operations that are not file I/O.
 fn op(opcode: u8) -> Option<Op> {
     Some(match opcode {
         1 | 4 | 22 => Op::Read,
@@ -39,45 +39,46 @@ fn op(opcode: u8) -> Option<Op> {
 }
 
 pub(super) fn submit(state: &mut State, point: &Tracepoint, key: (u64, u64), opcode: u8) {
-    let task = state.tasks.seen(point, &mut state.scribe);
+    let task = state.tasks.update(point, &mut state.builder);
     let (tgid, comm) = (task.process(point.tid), task.comm_id);
     task.starting = Default::default();
     let Some(op) = op(opcode) else { return };
-    let draft = Event { tgid, tid: point.tid, comm, ..state.scribe.blank(Layer::Uring, op, point.ts_ns) };
-    let admit = state.scribe.admit(draft, None);
-    if state.uring.open.len() >= MOST_OPEN {
-        state.scribe.counters.unmatched_begin += state.uring.open.len() as u64;
+    let draft =
+        Event { tgid, tid: point.tid, comm, ..state.builder.new_event(Layer::Uring, op, point.ts_ns) };
+    let admit = state.builder.admit(draft, None);
+    if state.uring.open.len() >= MAX_OPEN {
+        state.builder.counters.unmatched_begin += state.uring.open.len() as u64;
         state.uring.open.clear();
     }
-    state.scribe.counters.unmatched_begin += u64::from(state.uring.open.insert(key, admit).is_some());
+    state.builder.counters.unmatched_begin += u64::from(state.uring.open.insert(key, admit).is_some());
     if let Some(task) = state.tasks.get(point.tid) {
         task.starting = admit.req;
     }
 }
 
-/// The file, told once more with the request's begin.
+/// Repeats the begin of the request with its file.
 pub(super) fn on_file(state: &mut State, point: &Tracepoint, key: (u64, u64), fd: i32) {
     let Some(admit) = state.uring.open.get_mut(&key) else { return };
-    let opened = *state.descriptors.get(admit.tgid, fd, &mut state.scribe);
+    let opened = *state.descriptors.get(admit.tgid, fd, &mut state.builder);
     (admit.fd, admit.obj) = (fd, opened.object);
     if opened.is_direct {
         admit.flags |= Flags::DIRECT;
     }
     let admit = *admit;
-    state.scribe.step(&admit, Kind::Admit, point.ts_ns, Flags::NONE);
+    state.builder.step(&admit, Kind::Admit, point.ts_ns, Flags::NONE);
 }
 
-/// A worker of the kernel will do it.
+/// A kernel worker executes the request.
 pub(super) fn hand_over(state: &mut State, point: &Tracepoint, key: (u64, u64)) {
     if let Some(admit) = state.uring.open.get(&key).copied() {
-        state.scribe.step(&admit, Kind::Issue, point.ts_ns, Default::default());
+        state.builder.step(&admit, Kind::Issue, point.ts_ns, Default::default());
     }
 }
 
 pub(super) fn complete(state: &mut State, point: &Tracepoint, key: (u64, u64), result: i64) {
-    // One of no interest is not known either.
+    // Operations that are not file I/O were not recorded.
     let Some(admit) = state.uring.open.remove(&key) else { return };
     let status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
     let done = if admit.op.is_data() { u64::try_from(result).unwrap_or(0) } else { 0 };
-    state.scribe.end(&admit, point.ts_ns, done, status);
+    state.builder.end(&admit, point.ts_ns, done, status);
 }

@@ -1,35 +1,33 @@
-//! How far the clock of one host is from that of another, as requests and their answers tell.
+//! The offset between the clocks of two hosts, from requests and replies.
 
-use super::survey::{Asked, Survey, Times};
+use super::matchable::{MatchableRequests, RequestShape, Times};
 use crate::model::Op;
 use std::collections::HashMap;
 
-/// Pairs with the shortest way that are looked at.
-const MOST_PAIRS: usize = 4096;
-/// So many reads are enough to do without writes, which may be acknowledged before the server has them.
+/// Pairs that are used, those with the shortest round trip first.
+const MAX_PAIRS: usize = 4096;
+/// With this many reads, writes are ignored: they may be acknowledged before the server has them.
 const ENOUGH_READS: usize = 8;
 
-/// What is to be added to a host's times to get those of the first.
+/// Added to a host's timestamps to get the first host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
-    /// In nanoseconds.
     pub offset_ns: i64,
-    /// How far off that may be.
     pub err_ns: u64,
-    /// How many pairs agree on it; 0 if the two are one host.
+    /// The number of pairs that agree; 0 if both traces are from one host.
     pub pairs: usize,
 }
 
-/// Between which values the offset of the server's clock to the client's lies, by one request seen at both.
+/// Lower and upper limit of the offset between server and client, from one request seen on both.
 type Bounds = (i64, i64);
 
-/// The offset of `other` to `first`; none if they have no requests in common.
-pub fn offset(first: &Survey, other: &Survey) -> Option<Offset> {
+/// None if they have no requests in common.
+pub fn offset(first: &MatchableRequests, other: &MatchableRequests) -> Option<Offset> {
     if !first.boot_id.is_empty() && first.boot_id == other.boot_id {
         return Some(Offset { offset_ns: 0, err_ns: 0, pairs: 0 });
     }
-    let as_server = agreed(bounds(&first.client, &other.server));
-    let as_client = agreed(bounds(&other.client, &first.server));
+    let as_server = intersection(bounds(&first.client, &other.server));
+    let as_client = intersection(bounds(&other.client, &first.server));
     let as_server = as_server.map(|found| Offset { offset_ns: found.offset_ns.saturating_neg(), ..found });
     match (as_server, as_client) {
         (Some(a), Some(b)) => Some(if a.pairs >= b.pairs { a } else { b }),
@@ -37,8 +35,11 @@ pub fn offset(first: &Survey, other: &Survey) -> Option<Offset> {
     }
 }
 
-/// A request leaves the client before it gets to the server, and its answer gets back after it left there.
-fn bounds(client: &HashMap<Asked, Vec<Times>>, server: &HashMap<Asked, Vec<Times>>) -> Vec<Bounds> {
+/// A request leaves the client before it reaches the server, and its reply arrives after it left the server.
+fn bounds(
+    client: &HashMap<RequestShape, Vec<Times>>,
+    server: &HashMap<RequestShape, Vec<Times>>,
+) -> Vec<Bounds> {
     let mut reads = Vec::new();
     let mut writes = Vec::new();
     for (asked, sent) in client {
@@ -51,15 +52,15 @@ fn bounds(client: &HashMap<Asked, Vec<Times>>, server: &HashMap<Asked, Vec<Times
     if reads.len() < ENOUGH_READS {
         reads.append(&mut writes);
     }
-    // A server that takes longer than the client waits: the write was acknowledged early.
+    // If the server takes longer than the client waits, the write was acknowledged early.
     reads.retain(|(least, most)| least <= most);
     reads.sort_by_key(|(least, most)| (most.abs_diff(*least), *least));
-    reads.truncate(MOST_PAIRS);
+    reads.truncate(MAX_PAIRS);
     reads
 }
 
-/// The stretch that lies within most of the bounds (Marzullo's algorithm): pairs that are none do not agree.
-fn agreed(bounds: Vec<Bounds>) -> Option<Offset> {
+/// The interval within most of the bounds (Marzullo's algorithm): wrong pairs do not agree.
+fn intersection(bounds: Vec<Bounds>) -> Option<Offset> {
     let mut edges: Vec<(i64, i32)> =
         bounds.iter().flat_map(|&(least, most)| [(least, -1), (most, 1)]).collect();
     edges.sort_unstable();

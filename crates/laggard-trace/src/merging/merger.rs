@@ -1,4 +1,4 @@
-//! Puts traces together, event by event.
+//! Merges traces event by event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,7 @@ use super::clocks::Offset;
 use crate::ltr::{Reader, Writer};
 use crate::model::{CommId, Edge, Event, Footer, Header, HostId, Interner, ObjectId, Record, RequestId};
 
-/// Merges traces into one. `offsets` are those of the first host of each trace to that of the first trace; without one
-/// the times are taken as they are.
+/// `offsets` are those of each trace's first host to the first trace; without an offset the times stay as they are.
 pub fn merge<R: Read, W: Write>(
     traces: Vec<Reader<R>>,
     offsets: &[Option<Offset>],
@@ -49,7 +48,7 @@ pub fn merge<R: Read, W: Write>(
     Ok((writer.finish(footer.clone())?, footer))
 }
 
-/// One header for all, and the number of the first host of each trace in it.
+/// The common header, and the number of each trace's first host in it.
 fn header<R: Read>(traces: &[Reader<R>], offsets: &[Option<Offset>]) -> (Header, Vec<HostId>) {
     let mut all = Header::default();
     let mut firsts = Vec::new();
@@ -93,7 +92,7 @@ fn footer<R: Read>(inputs: &[Input<R>]) -> Footer {
     all
 }
 
-/// Names of all traces: those of objects are each trace's own, since every host has a `/dev/sda`.
+/// Objects are not shared between traces, since every host has a `/dev/sda`.
 struct Names {
     objects: u32,
     comms: Interner<String>,
@@ -114,7 +113,7 @@ impl<R: Read> Input<R> {
         Input { trace, first, shifts, head: None, objects, comms }
     }
 
-    /// Goes on to the next event; its time on the first host's clock. Whatever is before it is written.
+    /// The time of the next event on the first host's clock. Writes the records before it.
     fn advance<W: Write>(&mut self, names: &mut Names, writer: &mut Writer<W>) -> io::Result<Option<u64>> {
         while let Some(record) = self.trace.next_record() {
             match record {

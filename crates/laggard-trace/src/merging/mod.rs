@@ -1,14 +1,14 @@
-//! Traces of several hosts, brought into one.
-//! In: trace files, read twice: once for the offsets of the clocks, once to be merged. Out: one trace file.
-//! Always: times stay those of each host's clock, and the header tells how far it is from the first one's.
+//! Merges traces of several hosts.
+//! In: trace files, read twice: for the clock offsets and for merging. Out: one trace file. Always: timestamps stay
+//! those of each host's clock; the header has the offset to the first host.
 
 mod clocks;
+mod matchable;
 mod merger;
-mod survey;
 
 #[cfg(test)]
 mod tests;
 
 pub use clocks::{Offset, offset};
+pub use matchable::{MatchableRequests, matchable_requests};
 pub use merger::merge;
-pub use survey::{Survey, survey};

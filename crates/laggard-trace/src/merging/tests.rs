@@ -5,7 +5,7 @@ use crate::model::{
     RequestId, Trace,
 };
 
-/// A host's trace of reads in one layer: when each began and ended, on its own clock.
+/// A host's trace of reads in one layer: begin and end on its own clock, and offset.
 fn trace(name: &str, layer: Layer, reads: &[(u64, u64, i64)]) -> Vec<u8> {
     let header = Header { hosts: vec![Host { name: name.into(), ..Host::default() }], ..Header::default() };
     let mut writer = Writer::new(Vec::new(), &header).unwrap();
@@ -39,11 +39,11 @@ fn trace(name: &str, layer: Layer, reads: &[(u64, u64, i64)]) -> Vec<u8> {
     writer.finish(Footer::default()).unwrap()
 }
 
-fn surveyed(file: &[u8]) -> Survey {
-    survey(&mut Reader::open(file).unwrap())
+fn requests_of(file: &[u8]) -> MatchableRequests {
+    matchable_requests(&mut Reader::open(file).unwrap())
 }
 
-/// The server's clock is 1000 s ahead; requests take 100 us there and a way of 20 to 80 us in each direction.
+/// The server's clock is 1000 s ahead; requests take 100 us on the server and 20 to 80 us in each direction.
 const AHEAD: u64 = 1_000_000_000_000;
 
 fn client_and_server() -> (Vec<u8>, Vec<u8>) {
@@ -61,11 +61,11 @@ fn client_and_server() -> (Vec<u8>, Vec<u8>) {
 #[test]
 fn the_offset_of_a_servers_clock_is_found_by_requests_and_answers() {
     let (client, server) = client_and_server();
-    let found = offset(&surveyed(&client), &surveyed(&server)).unwrap();
+    let found = offset(&requests_of(&client), &requests_of(&server)).unwrap();
     assert!((found.offset_ns + AHEAD as i64).unsigned_abs() <= found.err_ns, "{found:?}");
     assert!(found.err_ns < 70_000, "{found:?}");
     assert_eq!(found.pairs, 40);
-    let reverse = offset(&surveyed(&server), &surveyed(&client)).unwrap();
+    let reverse = offset(&requests_of(&server), &requests_of(&client)).unwrap();
     assert!((reverse.offset_ns - AHEAD as i64).unsigned_abs() <= reverse.err_ns, "{reverse:?}");
 }
 
@@ -73,13 +73,13 @@ fn the_offset_of_a_servers_clock_is_found_by_requests_and_answers() {
 fn hosts_without_common_requests_have_no_offset() {
     let (client, _) = client_and_server();
     let other = trace("other", Layer::Pfss, &[(1, 2, 77)]);
-    assert_eq!(offset(&surveyed(&client), &surveyed(&other)), None);
+    assert_eq!(offset(&requests_of(&client), &requests_of(&other)), None);
 }
 
 #[test]
 fn merged_events_are_in_the_order_of_the_first_hosts_clock_and_keep_their_own_times() {
     let (client, server) = client_and_server();
-    let found = offset(&surveyed(&client), &surveyed(&server));
+    let found = offset(&requests_of(&client), &requests_of(&server));
     let readers = vec![Reader::open(client.as_slice()).unwrap(), Reader::open(server.as_slice()).unwrap()];
     let (file, footer) = merge(readers, &[None, found], Vec::new()).unwrap();
     assert_eq!(footer.events, 160);

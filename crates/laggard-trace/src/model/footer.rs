@@ -1,59 +1,54 @@
-//! What a trace says of itself after its events.
+//! Summary of a trace, written after its events.
 
 use serde::{Deserialize, Serialize};
 
 use super::header::{LayerTitle, Window};
 
-/// After the events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footer {
-    /// What became of every source, in the order of the header's.
+    /// In the order of the header's sources.
     #[serde(default)]
     pub sources: Vec<Counters>,
-    /// The layers that did occur.
+    /// Layers with at least one event.
     #[serde(default)]
     pub layers: Vec<LayerTitle>,
-    /// From the first to the last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// How many events were written.
     #[serde(default)]
     pub events: u64,
-    /// Set by the reader when the file has no footer: it was cut short.
+    /// Set by the reader when the file has no footer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut_short: bool,
 }
 
-/// What became of a source.
+/// Counts of one source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Records understood.
     pub read: u64,
-    /// Events the tool says it lost.
+    /// Events that the tool reports as lost.
     #[serde(default)]
     pub lost: u64,
-    /// How often a buffer overran.
+    /// Number of buffer overruns.
     #[serde(default)]
     pub overrun: u64,
-    /// Records that could not be understood.
+    /// Records that are not understood.
     #[serde(default)]
     pub dropped: u64,
-    /// Requests whose end is missing.
+    /// Requests without an end.
     #[serde(default)]
     pub unmatched_begin: u64,
-    /// Ends of requests whose begin is missing.
+    /// Ends without a begin.
     #[serde(default)]
     pub unmatched_end: u64,
-    /// Requests that ended before they began.
+    /// Requests with an end before their begin.
     #[serde(default)]
     pub negative: u64,
-    /// Records that came after later ones.
+    /// Records with an earlier timestamp than a record before them.
     #[serde(default)]
     pub out_of_order: u64,
 }
 
 impl Counters {
-    /// The sum of two.
     pub fn plus(&self, other: &Counters) -> Counters {
         Counters {
             read: self.read.saturating_add(other.read),
@@ -67,7 +62,7 @@ impl Counters {
         }
     }
 
-    /// The share of events that is missing, from 0 to 1.
+    /// The fraction of events that are missing.
     pub fn loss(&self) -> f64 {
         let missing = self.lost.saturating_add(self.dropped);
         if missing == 0 { 0.0 } else { missing as f64 / missing.saturating_add(self.read) as f64 }
@@ -75,7 +70,6 @@ impl Counters {
 }
 
 impl Footer {
-    /// The sum over all sources.
     pub fn total(&self) -> Counters {
         self.sources.iter().fold(Counters::default(), |total, source| total.plus(source))
     }

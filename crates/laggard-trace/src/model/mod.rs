@@ -1,9 +1,29 @@
-//! What a trace is made of: [`Event`]s, each the crossing of a boundary between two layers by a request, between
-//! a [`Header`] and a [`Footer`].
-//!
-//! Always: a request's first `Admit` comes before its other events in a file; events are in the order of time
-//! but for what the footer counts as `out_of_order`; of several `Issue`s of a request the first counts, of
-//! several `Complt`s the last; one that is `REQUEUED` takes the place of those before.
+//! The data of a trace: a [`Header`], [`Event`]s (a request crosses a boundary between two layers), and a
+//! [`Footer`].
+//! Always: a request's first `Admit` precedes its other events in a file; events are ordered by time except for
+//! those that the footer counts as `out_of_order`; of several `Issue`s of a request the first is used, of several
+//! `Complt`s the last; an event that is `REQUEUED` replaces those before it.
+
+/// An enum with a list of its values and their names.
+macro_rules! named_enum {
+    ($(#[$attribute:meta])* pub enum $Enum:ident { $($(#[$note:meta])* $Value:ident $name:literal,)* }) => {
+        $(#[$attribute])*
+        pub enum $Enum {
+            $($(#[$note])* $Value,)*
+        }
+
+        impl $Enum {
+            /// In the order of the enum.
+            pub const ALL: [$Enum; [$($name),*].len()] = [$($Enum::$Value),*];
+
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($Enum::$Value => $name,)*
+                }
+            }
+        }
+    };
+}
 
 mod event;
 mod flags;

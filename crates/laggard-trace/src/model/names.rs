@@ -1,4 +1,4 @@
-//! Names that events refer to by number: objects, and names of processes.
+//! Names that events refer to by number: objects and processes.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,54 +7,43 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{CommId, ObjectId};
 
-/// What a request is on.
+/// The target of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Object {
-    /// A file, by path where it is known.
     File {
-        /// Its path.
         path: String,
-        /// Its inode, where known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inode: Option<u64>,
-        /// The numbers of the device it is on, where known: the same path may be another file in another mount namespace.
+        /// Major and minor number of its device: the same path may be another file in another mount namespace.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<(u32, u32)>,
     },
-    /// A block device.
     Device {
-        /// Its major number.
         major: u32,
-        /// Its minor number.
         minor: u32,
     },
-    /// A descriptor of a process whose file is not known.
+    /// A descriptor whose file is not known.
     Descriptor {
-        /// The process.
         tgid: u32,
-        /// The descriptor.
         fd: i32,
     },
-    /// A FUSE mount, by its connection.
     Fuse {
         /// The number under /sys/fs/fuse/connections.
         connection: u32,
     },
     /// A socket, as `src:port->dst:port` or `socket:[inode]`.
     Socket {
-        /// Its name.
         name: String,
     },
-    /// Anything else with a name: a server's file handle, a collection.
+    /// Any other named object: a file handle of a server, a collection.
     Named {
-        /// Its name.
         name: String,
     },
 }
 
 impl Object {
-    /// What it is called in reports.
+    /// The name in reports.
     pub fn label(&self) -> String {
         match self {
             Object::File { path, .. } => path.clone(),
@@ -66,7 +55,7 @@ impl Object {
     }
 }
 
-/// The names of a trace so far. Number 0 stands for none in both tables.
+/// The names of a trace up to this point. Number 0 means unknown in both tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     objects: Vec<Option<Object>>,
@@ -74,17 +63,15 @@ pub struct Names {
 }
 
 impl Names {
-    /// The object with a number.
     pub fn object(&self, id: ObjectId) -> Option<&Object> {
         self.objects.get(id.0 as usize)?.as_ref()
     }
 
-    /// The name of a process; empty if not known.
+    /// Empty if not known.
     pub fn comm(&self, id: CommId) -> &str {
         self.comms.get(usize::from(id.0)).map_or("", String::as_str)
     }
 
-    /// All objects with their numbers.
     pub fn objects(&self) -> impl Iterator<Item = (ObjectId, &Object)> {
         self.objects
             .iter()
@@ -92,23 +79,23 @@ impl Names {
             .filter_map(|(id, object)| Some((ObjectId(id as u32), object.as_ref()?)))
     }
 
-    /// How many numbers of objects are taken, with 0.
+    /// The highest object number plus 1.
     pub fn object_count(&self) -> usize {
         self.objects.len().max(1)
     }
 
-    /// Takes in an object; its number must be the next one or lower.
+    /// False unless the number is at most one higher than the highest so far.
     pub fn set_object(&mut self, id: ObjectId, object: Object) -> bool {
         set(&mut self.objects, id.0 as usize, Some(object))
     }
 
-    /// Takes in the name of a process; its number must be the next one or lower.
+    /// False unless the number is at most one higher than the highest so far.
     pub fn set_comm(&mut self, id: CommId, comm: String) -> bool {
         set(&mut self.comms, usize::from(id.0), comm)
     }
 }
 
-/// Numbers come one after the other, so that a damaged one asks for no memory.
+/// Requires consecutive numbers, so that a damaged one cannot allocate memory.
 fn set<T: Default>(table: &mut Vec<T>, at: usize, value: T) -> bool {
     if table.is_empty() {
         table.push(T::default());
@@ -124,7 +111,7 @@ fn set<T: Default>(table: &mut Vec<T>, at: usize, value: T) -> bool {
     true
 }
 
-/// Gives numbers to names, from 1 on.
+/// Numbers names from 1.
 #[derive(Debug)]
 pub struct Interner<K> {
     numbers: HashMap<K, u32>,
@@ -132,12 +119,12 @@ pub struct Interner<K> {
 }
 
 impl<K: Hash + Eq> Interner<K> {
-    /// Gives out at most `most` numbers; whatever comes after gets 0.
+    /// After `most` names every new one gets 0.
     pub fn new(most: u32) -> Interner<K> {
         Interner { numbers: HashMap::new(), most }
     }
 
-    /// The number of a name, and whether it is new.
+    /// The number, and true if the name is new.
     pub fn number(&mut self, key: K) -> (u32, bool) {
         let next = self.numbers.len() as u32 + 1;
         if let Some(&number) = self.numbers.get(&key) {

@@ -1,123 +1,55 @@
-//! What a request asks for.
+//! Operations.
 
 use std::fmt;
 
-/// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
-    /// Bytes to be read.
     Read,
-    /// Bytes to be written.
     Write,
-    /// Written bytes to be made durable.
+    /// Makes written data durable.
     Sync,
-    /// Bytes that are no longer needed.
     Discard,
-    /// Something about a file rather than its bytes.
+    /// An operation on metadata.
     Meta(MetaOp),
-    /// Anything else.
     Other,
 }
 
-/// What is asked for about a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum MetaOp {
-    /// To find a name in a directory.
-    Lookup,
-    /// Size, owner, times.
-    Getattr,
-    /// To change those.
-    Setattr,
-    /// An extended attribute.
-    Getxattr,
-    /// To set or remove one, or list them.
-    Setxattr,
-    /// To open.
-    Open,
-    /// To make.
-    Create,
-    /// To close; also FUSE's flush and release.
-    Close,
-    /// Entries of a directory.
-    Readdir,
-    /// To remove a file or directory.
-    Remove,
-    /// To rename or link.
-    Rename,
-    /// To make a directory.
-    Mkdir,
-    /// To read a link.
-    Readlink,
-    /// Figures of the file system.
-    Statfs,
-    /// Locks.
-    Lock,
-    /// To move the position, or find holes and data.
-    Seek,
-    /// To reserve or punch space.
-    Allocate,
-    /// Permission to access.
-    Access,
-    /// Control, polling, mapping, and whatever else.
-    Other,
-}
-
-impl MetaOp {
-    /// All of them.
-    pub const ALL: [MetaOp; 19] = [
-        MetaOp::Lookup,
-        MetaOp::Getattr,
-        MetaOp::Setattr,
-        MetaOp::Getxattr,
-        MetaOp::Setxattr,
-        MetaOp::Open,
-        MetaOp::Create,
-        MetaOp::Close,
-        MetaOp::Readdir,
-        MetaOp::Remove,
-        MetaOp::Rename,
-        MetaOp::Mkdir,
-        MetaOp::Readlink,
-        MetaOp::Statfs,
-        MetaOp::Lock,
-        MetaOp::Seek,
-        MetaOp::Allocate,
-        MetaOp::Access,
-        MetaOp::Other,
-    ];
-
-    /// Its word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            MetaOp::Lookup => "lookup",
-            MetaOp::Getattr => "getattr",
-            MetaOp::Setattr => "setattr",
-            MetaOp::Getxattr => "getxattr",
-            MetaOp::Setxattr => "setxattr",
-            MetaOp::Open => "open",
-            MetaOp::Create => "create",
-            MetaOp::Close => "close",
-            MetaOp::Readdir => "readdir",
-            MetaOp::Remove => "remove",
-            MetaOp::Rename => "rename",
-            MetaOp::Mkdir => "mkdir",
-            MetaOp::Readlink => "readlink",
-            MetaOp::Statfs => "statfs",
-            MetaOp::Lock => "lock",
-            MetaOp::Seek => "seek",
-            MetaOp::Allocate => "allocate",
-            MetaOp::Access => "access",
-            MetaOp::Other => "meta",
-        }
+named_enum! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[repr(u8)]
+    pub enum MetaOp {
+        Lookup "lookup",
+        Getattr "getattr",
+        Setattr "setattr",
+        Getxattr "getxattr",
+        /// Set, remove or list.
+        Setxattr "setxattr",
+        Open "open",
+        Create "create",
+        /// Also FUSE's flush and release.
+        Close "close",
+        Readdir "readdir",
+        Remove "remove",
+        /// Also link.
+        Rename "rename",
+        Mkdir "mkdir",
+        Readlink "readlink",
+        Statfs "statfs",
+        Lock "lock",
+        /// Also finding holes and data.
+        Seek "seek",
+        /// Reserve or punch space.
+        Allocate "allocate",
+        Access "access",
+        /// ioctl, poll, mmap and others.
+        Other "meta",
     }
 }
 
-/// Codes of metadata operations in a file begin here.
+/// The first code of metadata operations in a file.
 const META: u8 = 16;
 
 impl Op {
-    /// Its number in a file.
     pub const fn code(self) -> u8 {
         match self {
             Op::Read => 0,
@@ -129,7 +61,6 @@ impl Op {
         }
     }
 
-    /// The operation with a number.
     pub fn from_code(code: u8) -> Option<Op> {
         Some(match code {
             0 => Op::Read,
@@ -141,12 +72,10 @@ impl Op {
         })
     }
 
-    /// Whether bytes are read or written.
     pub const fn is_data(self) -> bool {
         matches!(self, Op::Read | Op::Write)
     }
 
-    /// Its word.
     pub const fn name(self) -> &'static str {
         match self {
             Op::Read => "read",

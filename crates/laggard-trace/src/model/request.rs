@@ -1,4 +1,4 @@
-//! A request's way through one layer, put together from its events.
+//! A request in one layer, assembled from its events.
 
 use super::event::{CommId, Event, HostId, Kind, NO_OFFSET, ObjectId, RequestId};
 use super::flags::Flags;
@@ -6,49 +6,37 @@ use super::layer::Layer;
 use super::link::LinkRule;
 use super::op::Op;
 
-/// A request of one layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Unique in its file.
     pub id: RequestId,
-    /// What it is for; none for the topmost.
+    /// None for a request of the topmost layer.
     pub parent: RequestId,
-    /// Why that is believed.
     pub link: LinkRule,
-    /// In which layer.
     pub layer: Layer,
-    /// Where.
     pub host: HostId,
-    /// What is asked for.
     pub op: Op,
-    /// On what.
     pub obj: ObjectId,
     /// The file descriptor; -1 if there is none.
     pub fd: i32,
     /// In bytes; [`super::NO_OFFSET`] if not known.
     pub offset: i64,
-    /// Asked for; of vectors and io_uring, done, once it has ended.
+    /// Requested; for vectored calls and io_uring set when the request ends.
     pub nbytes: u64,
-    /// Whether its end tells how many bytes it asked for.
+    /// True if the size is known only at the end.
     pub is_sized_late: bool,
-    /// Done, once it has ended.
+    /// Completed; set at the end.
     pub done: u64,
-    /// When it crossed its boundaries, by [`Kind`].
+    /// Timestamps by [`Kind`].
     pub t: [Option<u64>; 4],
     /// 0 or a negative error number.
     pub status: i32,
-    /// What else is known.
     pub flags: Flags,
-    /// The thread.
     pub tid: u32,
-    /// The process.
     pub tgid: u32,
-    /// Its name.
     pub comm: CommId,
 }
 
 impl Request {
-    /// A request as its first event tells of it.
     pub fn begun(event: &Event) -> Request {
         let mut request = Request {
             id: event.req,
@@ -74,7 +62,7 @@ impl Request {
         request
     }
 
-    /// Takes in one more event: the first `Issue` counts, and the last `Complt`; what was requeued, from then on.
+    /// Uses the first `Issue` and the last `Complt`; those of a requeued request replace earlier ones.
     pub fn cross(&mut self, event: &Event) {
         let slot = match event.kind {
             Kind::Mark => return,
@@ -95,7 +83,7 @@ impl Request {
         }
     }
 
-    /// Some sources tell what a request is on only after it has begun.
+    /// Some sources report the object and offset only after the begin.
     fn learn(&mut self, event: &Event) {
         if self.obj == ObjectId::NONE {
             (self.obj, self.fd) = (event.obj, event.fd);
@@ -105,17 +93,16 @@ impl Request {
         }
     }
 
-    /// When it crossed a boundary.
     pub fn at(&self, kind: Kind) -> Option<u64> {
         self.t.get(kind as usize).copied().flatten()
     }
 
-    /// Whether the boundaries it crossed are in the order of its life.
+    /// True if the timestamps are in the order of the boundaries.
     pub fn is_ordered(&self) -> bool {
         self.t.iter().flatten().is_sorted()
     }
 
-    /// From `Admit` to `Callback`, where both are known and in order.
+    /// From `Admit` to `Callback`, if both are known and in order.
     pub fn latency_ns(&self) -> Option<u64> {
         let (begin, end) = (self.at(Kind::Admit)?, self.at(Kind::Callback)?);
         if self.is_ordered() { end.checked_sub(begin) } else { None }

@@ -1,6 +1,7 @@
-//! What the kernel reports: [`Tracepoint`]s, as both the text of tracefs and its binary buffers tell them.
-//!
-//! A reader makes one for every record that it knows, and leaves out the others.
+//! Events that the kernel reports, independent of whether they come from the text of tracefs or from its binary
+//! buffers.
+//! In: nothing; readers create [`Tracepoint`]s. Always: a reader creates one for each record that it understands
+//! and skips the others.
 
 mod block;
 mod comm;

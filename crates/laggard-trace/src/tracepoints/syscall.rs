@@ -1,131 +1,91 @@
-//! The system calls that matter for I/O.
+//! The system calls that are relevant for I/O.
 
-/// A system call, by its name in tracefs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Syscall {
-    Read,
-    Pread64,
-    Readv,
-    Preadv,
-    Preadv2,
-    Write,
-    Pwrite64,
-    Writev,
-    Pwritev,
-    Pwritev2,
-    Fsync,
-    Fdatasync,
-    SyncFileRange,
-    Sync,
-    Syncfs,
-    Sendfile64,
-    Splice,
-    CopyFileRange,
-    Sendto,
-    Sendmsg,
-    Recvfrom,
-    Recvmsg,
-    IoSubmit,
-    IoGetevents,
-    IoUringEnter,
-    Open,
-    Openat,
-    Openat2,
-    Creat,
-    Close,
-    Dup,
-    Dup2,
-    Dup3,
-    Fcntl,
-    Lseek,
-    Ftruncate,
-    Fallocate,
-    Newfstat,
-    Statx,
-    Unlink,
-    Unlinkat,
-    Rename,
-    Renameat2,
-    Mkdir,
-    Getdents64,
-    EpollWait,
-    EpollPwait,
-    Poll,
-    Ppoll,
+macro_rules! syscalls {
+    ($($call:ident $name:literal,)*) => {
+        /// A system call, with its name in tracefs.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Syscall {
+            $($call,)*
+        }
+
+        impl Syscall {
+            pub const ALL: &[(Syscall, &str)] = &[$((Syscall::$call, $name),)*];
+        }
+    };
+}
+
+syscalls! {
+    Read "read",
+    Pread64 "pread64",
+    Readv "readv",
+    Preadv "preadv",
+    Preadv2 "preadv2",
+    Write "write",
+    Pwrite64 "pwrite64",
+    Writev "writev",
+    Pwritev "pwritev",
+    Pwritev2 "pwritev2",
+    Fsync "fsync",
+    Fdatasync "fdatasync",
+    SyncFileRange "sync_file_range",
+    Sync "sync",
+    Syncfs "syncfs",
+    Sendfile64 "sendfile64",
+    Splice "splice",
+    CopyFileRange "copy_file_range",
+    Sendto "sendto",
+    Sendmsg "sendmsg",
+    Recvfrom "recvfrom",
+    Recvmsg "recvmsg",
+    IoSubmit "io_submit",
+    IoGetevents "io_getevents",
+    IoUringEnter "io_uring_enter",
+    Open "open",
+    Openat "openat",
+    Openat2 "openat2",
+    Creat "creat",
+    Close "close",
+    Dup "dup",
+    Dup2 "dup2",
+    Dup3 "dup3",
+    Fcntl "fcntl",
+    Lseek "lseek",
+    Ftruncate "ftruncate",
+    Fallocate "fallocate",
+    Newfstat "newfstat",
+    Statx "statx",
+    Unlink "unlink",
+    Unlinkat "unlinkat",
+    Rename "rename",
+    Renameat2 "renameat2",
+    Mkdir "mkdir",
+    Getdents64 "getdents64",
+    EpollWait "epoll_wait",
+    EpollPwait "epoll_pwait",
+    Poll "poll",
+    Ppoll "ppoll",
 }
 
 impl Syscall {
-    /// Whether its first argument is a descriptor of what it is about.
+    /// True if the first argument is the descriptor that the call works on.
     pub fn takes_descriptor(self) -> bool {
         use Syscall as S;
-        let is_by_name = matches!(self, S::Open | S::Openat | S::Openat2 | S::Creat | S::Statx | S::Mkdir);
-        let moves_name = matches!(self, S::Unlink | S::Unlinkat | S::Rename | S::Renameat2);
-        let is_of_many = matches!(self, S::Sync | S::IoSubmit | S::IoGetevents | S::IoUringEnter);
+        let takes_name = matches!(self, S::Open | S::Openat | S::Openat2 | S::Creat | S::Statx | S::Mkdir);
+        let changes_name = matches!(self, S::Unlink | S::Unlinkat | S::Rename | S::Renameat2);
+        let takes_many = matches!(self, S::Sync | S::IoSubmit | S::IoGetevents | S::IoUringEnter);
         let waits = matches!(self, S::EpollWait | S::EpollPwait | S::Poll | S::Ppoll);
-        !(is_by_name || moves_name || is_of_many || waits)
+        !(takes_name || changes_name || takes_many || waits)
     }
 
-    /// All of them with their names.
-    pub const ALL: [(Syscall, &'static str); 49] = [
-        (Syscall::Read, "read"),
-        (Syscall::Pread64, "pread64"),
-        (Syscall::Readv, "readv"),
-        (Syscall::Preadv, "preadv"),
-        (Syscall::Preadv2, "preadv2"),
-        (Syscall::Write, "write"),
-        (Syscall::Pwrite64, "pwrite64"),
-        (Syscall::Writev, "writev"),
-        (Syscall::Pwritev, "pwritev"),
-        (Syscall::Pwritev2, "pwritev2"),
-        (Syscall::Fsync, "fsync"),
-        (Syscall::Fdatasync, "fdatasync"),
-        (Syscall::SyncFileRange, "sync_file_range"),
-        (Syscall::Sync, "sync"),
-        (Syscall::Syncfs, "syncfs"),
-        (Syscall::Sendfile64, "sendfile64"),
-        (Syscall::Splice, "splice"),
-        (Syscall::CopyFileRange, "copy_file_range"),
-        (Syscall::Sendto, "sendto"),
-        (Syscall::Sendmsg, "sendmsg"),
-        (Syscall::Recvfrom, "recvfrom"),
-        (Syscall::Recvmsg, "recvmsg"),
-        (Syscall::IoSubmit, "io_submit"),
-        (Syscall::IoGetevents, "io_getevents"),
-        (Syscall::IoUringEnter, "io_uring_enter"),
-        (Syscall::Open, "open"),
-        (Syscall::Openat, "openat"),
-        (Syscall::Openat2, "openat2"),
-        (Syscall::Creat, "creat"),
-        (Syscall::Close, "close"),
-        (Syscall::Dup, "dup"),
-        (Syscall::Dup2, "dup2"),
-        (Syscall::Dup3, "dup3"),
-        (Syscall::Fcntl, "fcntl"),
-        (Syscall::Lseek, "lseek"),
-        (Syscall::Ftruncate, "ftruncate"),
-        (Syscall::Fallocate, "fallocate"),
-        (Syscall::Newfstat, "newfstat"),
-        (Syscall::Statx, "statx"),
-        (Syscall::Unlink, "unlink"),
-        (Syscall::Unlinkat, "unlinkat"),
-        (Syscall::Rename, "rename"),
-        (Syscall::Renameat2, "renameat2"),
-        (Syscall::Mkdir, "mkdir"),
-        (Syscall::Getdents64, "getdents64"),
-        (Syscall::EpollWait, "epoll_wait"),
-        (Syscall::EpollPwait, "epoll_pwait"),
-        (Syscall::Poll, "poll"),
-        (Syscall::Ppoll, "ppoll"),
-    ];
-
-    /// The call with a name: what follows `sys_enter_` or `sys_exit_`.
-    pub fn from_name(name: &str) -> Option<Syscall> {
-        Syscall::from_bytes(name.as_bytes())
+    /// True if the call returns a new descriptor.
+    pub fn opens_descriptor(self) -> bool {
+        use Syscall as S;
+        matches!(self, S::Open | S::Openat | S::Openat2 | S::Creat | S::Dup | S::Dup2 | S::Dup3 | S::Fcntl)
     }
 
-    /// The same for bytes.
-    pub fn from_bytes(name: &[u8]) -> Option<Syscall> {
-        // The few that make up nearly all of a trace first.
+    /// The call with the name that follows `sys_enter_` or `sys_exit_`.
+    pub fn from_name(name: &[u8]) -> Option<Syscall> {
+        // Fast path: these make up nearly all of a trace.
         match name {
             b"pread64" => Some(Syscall::Pread64),
             b"pwrite64" => Some(Syscall::Pwrite64),
@@ -137,7 +97,6 @@ impl Syscall {
         }
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         Syscall::ALL[self as usize].1
     }
@@ -149,9 +108,9 @@ mod tests {
 
     #[test]
     fn calls_are_listed_in_the_order_of_their_names() {
-        for (at, (call, name)) in Syscall::ALL.into_iter().enumerate() {
+        for (at, &(call, name)) in Syscall::ALL.iter().enumerate() {
             assert_eq!(call as usize, at);
-            assert_eq!((call.name(), Syscall::from_name(name)), (name, Some(call)));
+            assert_eq!((call.name(), Syscall::from_name(name.as_bytes())), (name, Some(call)));
         }
     }
 }

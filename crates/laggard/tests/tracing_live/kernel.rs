@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use laggard_trace::capture::tracefs::Tracefs;
+use laggard_trace::capture::Tracefs;
 
 /// The state of the kernel, as far as recorders change it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
-//! What a record tells of, by number and by letter.
+//! The step of a record, by number and by letter.
 
 use crate::tracepoints::BlockStep;
 
-/// By the lower half of a binary record's action.
+/// From the lower half of a binary record's action.
 pub(super) fn numbered(action: u16) -> Option<BlockStep> {
     Some(match action {
         1 => BlockStep::Queue,
@@ -19,7 +19,7 @@ pub(super) fn numbered(action: u16) -> Option<BlockStep> {
     })
 }
 
-/// By blkparse's letter.
+/// From blkparse's letter.
 pub(super) fn lettered(letter: &[u8]) -> Option<BlockStep> {
     Some(match letter {
         b"Q" => BlockStep::Queue,

@@ -1,16 +1,17 @@
-//! Binary records, as the kernel hands them to blktrace, in either byte order.
+//! Binary records as the kernel passes them to blktrace, in either byte order.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
 
-use super::{Tally, action};
-use crate::reading::{Place, ReadError};
+use super::action;
+use crate::formats::ReadCounts;
 use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Tracepoint};
+use laggard_input::{Place, ReadError};
 
 /// The upper three bytes of the first word; the lowest is the version.
 const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 7;
-/// Bytes of a record before what it carries.
+/// Bytes of a record before its payload.
 const HEAD: usize = 48;
 
 /// Categories in the upper half of the action.
@@ -26,12 +27,10 @@ mod category {
     pub const FUA: u32 = 1 << 15;
 }
 
-/// Whether a content holds such records.
 pub fn recognises(start: &[u8]) -> bool {
     start.first_chunk().is_some_and(|word| Order::of(*word).is_some()) && start.len() >= HEAD
 }
 
-/// The order of bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     Little,
@@ -59,50 +58,39 @@ impl Order {
     }
 }
 
-/// Reads records until `sink` has an error. After a damaged one the next begins at the next magic word.
-pub fn read(
+/// Reads until the end or until `sink` returns an error. After a damaged record it continues at the next magic word.
+pub(crate) fn read(
     mut bytes: impl Read,
+    counts: &mut ReadCounts,
     sink: &mut dyn FnMut(Tracepoint) -> Result<(), ReadError>,
-) -> (Tally, Result<(), ReadError>) {
-    let mut tally = Tally::default();
+) -> Result<(), ReadError> {
     let mut names = HashMap::new();
     let mut at = 0;
-    let result = loop {
-        let place = Place::Byte(at);
-        let head = match filled(&mut bytes) {
-            Ok(Some(head)) => head,
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(broken(place, error)),
-        };
-        let (head, skipped) = match aligned(head, &mut bytes, &mut tally, at) {
-            Ok(Some(found)) => found,
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(broken(place, error)),
+    loop {
+        let failed = |error| broken(Place::Byte(at), error);
+        let Some(head) = filled(&mut bytes).map_err(failed)? else { return Ok(()) };
+        let Some((head, skipped)) = aligned(head, &mut bytes, counts, at).map_err(failed)? else {
+            return Ok(());
         };
         at += skipped;
         let record = Record::of(&head);
         let mut carried = vec![0; usize::from(record.carried)];
-        if let Err(error) = bytes.read_exact(&mut carried) {
-            break Err(broken(Place::Byte(at), error));
-        }
+        bytes.read_exact(&mut carried).map_err(|error| broken(Place::Byte(at), error))?;
         at += (HEAD + carried.len()) as u64;
-        if let Some(point) = record.point(&carried, &mut names, &mut tally)
-            && let Err(error) = sink(point)
-        {
-            break Err(error);
+        if let Some(point) = record.point(&carried, &mut names, counts) {
+            sink(point)?;
         }
-    };
-    (tally, result)
+    }
 }
 
 fn broken(place: Place, error: io::Error) -> ReadError {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => ReadError::Truncated { place, within: "a record of blktrace".into() },
+        io::ErrorKind::UnexpectedEof => ReadError::Truncated { place, within: "a blktrace record".into() },
         _ => ReadError::Io { place, error },
     }
 }
 
-/// The next head, if there is one.
+/// None at the end of the file.
 fn filled(bytes: &mut impl Read) -> io::Result<Option<[u8; HEAD]>> {
     let mut head = [0; HEAD];
     let mut length = 0;
@@ -118,20 +106,18 @@ fn filled(bytes: &mut impl Read) -> io::Result<Option<[u8; HEAD]>> {
     Ok(Some(head))
 }
 
-/// A head that begins with the magic word, and how many bytes had to be passed by for it.
+/// A record head that begins with the magic word, and the number of bytes skipped to find it.
 fn aligned(
     mut head: [u8; HEAD],
     bytes: &mut impl Read,
-    tally: &mut Tally,
+    counts: &mut ReadCounts,
     at: u64,
 ) -> io::Result<Option<([u8; HEAD], u64)>> {
     let mut skipped = 0;
     while head.first_chunk().is_none_or(|word| Order::of(*word).is_none()) {
         if skipped == 0 {
-            tally.dropped += 1;
             let found: String = head[..4].iter().map(|byte| format!("{byte:02x}")).collect();
-            let expected = "the magic word of a record of blktrace";
-            tally.first_dropped.get_or_insert_with(|| ReadError::quoting(Place::Byte(at), expected, found));
+            counts.drop_one(Place::Byte(at), "the magic word of a blktrace record", found.as_bytes());
         }
         head.rotate_left(1);
         if bytes.read(&mut head[HEAD - 1..])? == 0 {
@@ -158,7 +144,7 @@ impl Record {
     fn of(head: &[u8; HEAD]) -> Record {
         let order = head.first_chunk().and_then(|word| Order::of(*word)).unwrap_or(Order::Little);
         let last = order.word(head, 44);
-        // Two halves of a word, the first in front.
+        // Two halves of a word.
         let (error, carried) = match order {
             Order::Little => (last as u16, (last >> 16) as u16),
             Order::Big => ((last >> 16) as u16, last as u16),
@@ -176,11 +162,16 @@ impl Record {
         }
     }
 
-    fn point(&self, carried: &[u8], names: &mut HashMap<u32, Comm>, tally: &mut Tally) -> Option<Tracepoint> {
-        tally.read += 1;
+    fn point(
+        &self,
+        carried: &[u8],
+        names: &mut HashMap<u32, Comm>,
+        counts: &mut ReadCounts,
+    ) -> Option<Tracepoint> {
+        counts.read += 1;
         let category = self.action >> 16;
         if category & category::NOTIFY != 0 {
-            // Names of processes come in records of their own.
+            // Process names come in separate records.
             if self.action & 0xffff == 0 {
                 names.insert(self.pid, Comm::new(carried));
             }
@@ -203,7 +194,7 @@ impl Record {
     }
 }
 
-/// Splits and remappings carry the other place, always in big-endian order.
+/// Splits and remaps carry the other position, always in big-endian order.
 fn with_carried(step: BlockStep, fields: BlockFields, carried: &[u8]) -> BlockFields {
     let long = |at: usize| carried.get(at..at + 8).and_then(|b| b.try_into().ok()).map(u64::from_be_bytes);
     let word = |at: usize| carried.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_be_bytes);

@@ -1,79 +1,61 @@
-//! What blkparse prints, in its own form: a line for each record, and a summary.
+//! The default output of blkparse: a line per record, and a summary.
 
 use std::io::Read;
 
-use super::{Tally, action};
+use super::action;
+use crate::formats::ReadCounts;
 use crate::formats::number::{decimal, number, seconds};
-use crate::reading::{Lines, Place, ReadError};
 use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Tracepoint};
+use laggard_input::{Lines, ReadError};
 
-/// Whether a content is such a text.
-pub fn recognises(start: &[u8]) -> bool {
+const EXPECTED: &str = "a line like `8,0 1 12 0.003924455 18180 Q WS 32770 + 256 [fio]`";
+
+pub(crate) fn recognises(start: &[u8]) -> bool {
     let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(4);
-    lines.any(|line| !matches!(parsed(line), Found::Garbage | Found::Summary))
+    lines.any(|line| !is_summary(line) && fields(line).is_some())
 }
 
-/// Reads lines until `sink` has an error. The summary at the end is passed by.
-pub fn read(
+/// Reads until the end or until `sink` returns an error. Skips the summary at the end.
+pub(crate) fn read(
     text: impl Read,
+    counts: &mut ReadCounts,
     sink: &mut dyn FnMut(Tracepoint) -> Result<(), ReadError>,
-) -> (Tally, Result<(), ReadError>) {
+) -> Result<(), ReadError> {
     let mut lines = Lines::new(text);
-    let mut tally = Tally::default();
-    let mut is_summary = false;
-    loop {
-        let place = Place::Line(lines.number() + 1);
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
-            Ok(None) => return (tally, Ok(())),
-            Err(error) => return (tally, Err(ReadError::Io { place, error })),
-        };
-        match parsed(line) {
-            Found::Point(point) => {
-                is_summary = false;
-                tally.read += 1;
-                if let Err(error) = sink(point) {
-                    return (tally, Err(error));
-                }
+    let mut is_in_summary = false;
+    while let Some(line) = lines.read_line()? {
+        let (place, line) = (line.place(), line.bytes);
+        if is_summary(line) {
+            is_in_summary = true;
+            continue;
+        }
+        match fields(line) {
+            Some(Some(point)) => {
+                is_in_summary = false;
+                counts.read += 1;
+                sink(point)?;
             }
-            Found::PassedBy => tally.read += 1,
-            Found::Summary => is_summary = true,
-            Found::Garbage if is_summary || line.trim_ascii().is_empty() => {}
-            Found::Garbage => {
-                tally.dropped += 1;
-                let expected = "a line like `8,0 1 12 0.003924455 18180 Q WS 32770 + 256 [fio]`";
-                tally.first_dropped.get_or_insert_with(|| ReadError::quoting(place, expected, line));
-            }
+            Some(None) => counts.read += 1,
+            None if is_in_summary || line.trim_ascii().is_empty() => {}
+            None => counts.drop_one(place, EXPECTED, line),
         }
     }
+    Ok(())
 }
 
-enum Found {
-    Point(Tracepoint),
-    PassedBy,
-    Summary,
-    Garbage,
+fn is_summary(line: &[u8]) -> bool {
+    line.starts_with(b"CPU") || line.starts_with(b"Total (") || line.starts_with(b"Throughput (")
 }
 
-fn parsed(line: &[u8]) -> Found {
-    if line.starts_with(b"CPU") || line.starts_with(b"Total (") || line.starts_with(b"Throughput (") {
-        return Found::Summary;
-    }
-    match fields(line) {
-        None => Found::Garbage,
-        Some(None) => Found::PassedBy,
-        Some(Some(point)) => Found::Point(point),
-    }
-}
-
-/// A token and what follows it.
+/// The next token and the rest.
 fn token(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = text.trim_ascii_start();
     let end = memchr::memchr(b' ', text).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
-/// `  7,6    1        0     0.003924455 18180  Q  WS 32770 + 256 [fio]`; plugs and the like are nothing to us.
+/// `  7,6    1        0     0.003924455 18180  Q  WS 32770 + 256 [fio]`. `Some(None)` for plugs and other
+/// irrelevant actions.
 fn fields(line: &[u8]) -> Option<Option<Tracepoint>> {
     let (device, rest) = token(line)?;
     let device = device_of(device)?;
@@ -87,7 +69,7 @@ fn fields(line: &[u8]) -> Option<Option<Tracepoint>> {
     let (cpu, tid) = (u16::try_from(decimal(cpu)?.0).ok()?, u32::try_from(decimal(pid)?.0).ok()?);
     let Some(step) = action::lettered(letter) else { return Some(None) };
     let mut fields = BlockFields { device, rwbs: Rwbs::new(rwbs), ..BlockFields::default() };
-    // A flush has no place.
+    // A flush has no sector.
     let (sector, mut rest) = decimal(rest.trim_ascii_start()).unwrap_or((0, rest));
     fields.sector = sector;
     if let Some(tail) = rest.strip_prefix(b" + ") {

@@ -1,4 +1,4 @@
-//! Complete events in the form of Chrome's traces, one JSON object per line, as DFTracer (`.pfw`) writes them.
+//! Complete events in Chrome's trace format, one JSON object per line, as written by DFTracer (`.pfw`).
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -6,11 +6,10 @@ use std::io::Read;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::formats::{Intake, Interval};
+use crate::formats::{Interval, RequestSink};
 use crate::model::{Layer, MetaOp, NO_OFFSET, Object, Op};
-use crate::reading::{Lines, ReadError};
+use laggard_input::{Lines, ReadError};
 
-/// Whether a content is made of such lines.
 pub fn recognises(start: &[u8]) -> bool {
     let mut lines = start.split(|&byte| byte == b'\n').take(3);
     lines.any(|line| {
@@ -41,8 +40,8 @@ fn parsed(line: &[u8]) -> Result<Line, serde_json::Error> {
     serde_json::from_slice(line.strip_suffix(b",").unwrap_or(line))
 }
 
-/// Reads lines. Names of files may come as hashes, explained by lines of their own.
-pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+/// File names may be given as hashes that other lines define.
+pub(crate) fn read(text: impl Read, sink: &mut RequestSink<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(text);
     let mut names = HashMap::new();
     while let Some(line) = lines.read_line()? {
@@ -53,19 +52,19 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
         match parsed(line) {
             Ok(event) if event.ph == "X" => {
                 if let Some(interval) = interval(&event, &names) {
-                    intake.request(&interval)?;
+                    sink.request(&interval)?;
                 }
             }
             Ok(event) => learn(&event, &mut names),
             Err(_) => {
-                intake.dropped(ReadError::quoting(place, "a JSON object with `ph`, `ts` and `dur`", line))
+                sink.dropped(ReadError::quoting(place, "a JSON object with `ph`, `ts` and `dur`", line))
             }
         }
     }
     Ok(())
 }
 
-/// `{"name":"FH","ph":"M","args":{"name":"/mnt/file","value":"1a2b"}}`: what a hash stands for.
+/// `{"name":"FH","ph":"M","args":{"name":"/mnt/file","value":"1a2b"}}` defines a hash.
 fn learn(event: &Line, names: &mut HashMap<String, String>) {
     let text = |key: &str| event.args.get(key).map(words);
     if event.name == "FH"
@@ -112,7 +111,7 @@ fn interval(event: &Line, names: &HashMap<String, String>) -> Option<Interval<'s
     })
 }
 
-/// What a function asks for; none for those that are no I/O.
+/// The operation of a function; none for functions that are not I/O.
 pub(crate) fn op(name: &str) -> Option<Op> {
     let name = name.rsplit("::").next().unwrap_or(name);
     let lower = name.to_ascii_lowercase();

@@ -1,6 +1,5 @@
 //! Numbers in the byte order of the host that wrote the log.
 
-/// The order of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Little,

@@ -1,18 +1,16 @@
-//! The header: where in the file everything is.
+//! The header: the position of each region of the file.
 
 use super::bytes::Order;
-use crate::reading::{Place, ReadError};
+use laggard_input::{Place, ReadError};
 
 const MAGIC: u64 = 6_567_223;
 
-/// A stretch of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct Region {
     pub offset: u64,
     pub length: u64,
 }
 
-/// How the stretches are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     Zlib,
@@ -20,32 +18,31 @@ pub(super) enum Compression {
     None,
 }
 
-/// The header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub order: Order,
     /// `3.21` is 321.
     pub version: u32,
     pub compression: Compression,
-    pub job: Stretch,
-    pub names: Stretch,
-    pub dxt_posix: Stretch,
-    pub dxt_mpiio: Stretch,
-    /// Whether a module ran out of memory while it traced.
+    pub job: Region,
+    pub names: Region,
+    pub dxt_posix: Region,
+    pub dxt_mpiio: Region,
+    /// True if a module ran out of memory while tracing.
     pub is_partial: bool,
 }
 
-/// The byte order, if it is a log at all.
+/// None if the file is not a Darshan log.
 pub(super) fn order(start: &[u8]) -> Option<Order> {
     [Order::Little, Order::Big].into_iter().find(|order| order.long(start, 8) == Some(MAGIC))
 }
 
-/// Logs of version 3.41 and later have room for 64 modules, those before for 16.
+/// Logs since version 3.41 have 64 modules, earlier ones 16.
 fn modules(version: u32) -> usize {
     if version >= 341 { 64 } else { 16 }
 }
 
-/// Modules were put in before the two of DXT: the datasets of HDF5 in 3.20, the variables of PnetCDF in 3.41.
+/// Later versions have more modules before the two of DXT: HDF5 datasets since 3.20, PnetCDF variables since 3.41.
 fn dxt_posix(version: u32) -> usize {
     match version {
         ..320 => 8,
@@ -55,7 +52,6 @@ fn dxt_posix(version: u32) -> usize {
 }
 
 impl Header {
-    /// Reads the header from the first bytes of a file.
     pub fn read(file: &[u8]) -> Result<Header, ReadError> {
         let Some(order) = order(file) else {
             let found: String = file.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -70,14 +66,14 @@ impl Header {
 
     fn at(file: &[u8], order: Order, version: u32) -> Option<Header> {
         let count = modules(version);
-        // The flag of partial modules is a word in the older header, and a long one in the newer.
+        // The flag for partial modules has 32 bits in the older header and 64 in the newer one.
         let (partial, names_at) =
             if count == 64 { (order.long(file, 24)?, 32) } else { (u64::from(order.word(file, 20)?), 24) };
-        let stretch =
-            |at: usize| Some(Stretch { offset: order.long(file, at)?, length: order.long(file, at + 8)? });
-        let module = |nth: usize| stretch(names_at + 16 + nth * 16);
+        let region =
+            |at: usize| Some(Region { offset: order.long(file, at)?, length: order.long(file, at + 8)? });
+        let module = |nth: usize| region(names_at + 16 + nth * 16);
         let size = names_at + 16 + count * 16 + count * 4;
-        let names = stretch(names_at)?;
+        let names = region(names_at)?;
         let first = dxt_posix(version);
         Some(Header {
             order,
@@ -87,7 +83,7 @@ impl Header {
                 1 => Compression::Bzip2,
                 _ => Compression::None,
             },
-            job: Stretch {
+            job: Region {
                 offset: size as u64,
                 length: job_end(names, file.len()).saturating_sub(size as u64),
             },
@@ -99,8 +95,8 @@ impl Header {
     }
 }
 
-/// What is known of the job lies between the header and the names; a log without names has nothing after it.
-fn job_end(names: Stretch, file: usize) -> u64 {
+/// The job's description lies between the header and the names. In a log without names it extends to the end.
+fn job_end(names: Region, file: usize) -> u64 {
     if names.offset == 0 { file as u64 } else { names.offset }
 }
 

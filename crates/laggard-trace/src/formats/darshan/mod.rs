@@ -1,16 +1,15 @@
 //! Darshan logs with extended tracing (DXT): every read and write of every rank, by MPI-IO and by system calls.
 //! In: the bytes of a log, in either byte order. Out: requests of the layers mpiio and sys.
 
-mod above;
 mod bytes;
 mod header;
+mod mpiio_calls;
 mod reader;
 mod records;
 mod region;
 
 pub(crate) use reader::read;
 
-/// Whether a content is such a log.
 pub fn recognises(start: &[u8]) -> bool {
     header::order(start).is_some()
 }

@@ -1,30 +1,29 @@
-//! From a log to requests.
+//! Converts a log to requests.
 
 use std::collections::HashMap;
 use std::io::Read;
 
-use super::above::{Above, Call};
 use super::bytes::Order;
-use super::header::{Header, Stretch};
+use super::header::{Header, Region};
+use super::mpiio_calls::{Call, MpiioCalls};
 use super::records::{Record, Records, Segment};
 use super::region;
-use crate::formats::{Intake, Interval};
+use crate::formats::{Interval, RequestSink};
 use crate::model::{Flags, Layer, NO_OFFSET, Object, Op, RequestId};
-use crate::reading::{Place, ReadError};
+use laggard_input::{Place, ReadError};
 
-/// Logs are small, compressed as they are.
-const MOST_BYTES: u64 = 1 << 30;
+/// Larger than any log: they are compressed.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// Reads a log.
-pub(crate) fn read(bytes: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+pub(crate) fn read(bytes: impl Read, sink: &mut RequestSink<'_>) -> Result<(), ReadError> {
     let mut file = Vec::new();
-    let reading = bytes.take(MOST_BYTES).read_to_end(&mut file);
+    let reading = bytes.take(MAX_BYTES).read_to_end(&mut file);
     let header = Header::read(&file)?;
     let (job, _) = region::content(&file, header.job, header.compression, "what is known of the job");
     let log = Log { begin_ns: begin_ns(&job, &header), names: names(&file, &header), header, file: &file };
-    let mut above = Above::default();
-    let upper = log.module(log.header.dxt_mpiio, Layer::Mpiio, &mut above, intake);
-    let lower = log.module(log.header.dxt_posix, Layer::Sys, &mut above, intake);
+    let mut above = MpiioCalls::default();
+    let upper = log.module(log.header.dxt_mpiio, Layer::Mpiio, &mut above, sink);
+    let lower = log.module(log.header.dxt_posix, Layer::Sys, &mut above, sink);
     if let Err(error) = reading {
         return Err(ReadError::Io { place: Place::Byte(file.len() as u64), error });
     }
@@ -39,14 +38,14 @@ pub(crate) fn read(bytes: impl Read, intake: &mut Intake<'_>) -> Result<(), Read
     }
 }
 
-/// The second, and in newer logs the nanosecond, at which the job began.
+/// In seconds; newer logs add nanoseconds.
 fn begin_ns(job: &[u8], header: &Header) -> u64 {
     let second = header.order.long(job, 8).unwrap_or(0);
     let nanosecond = if header.version >= 341 { header.order.long(job, 16).unwrap_or(0) } else { 0 };
     second.saturating_mul(1_000_000_000).saturating_add(nanosecond.min(999_999_999))
 }
 
-/// The paths of files: an id, then text up to a zero.
+/// File paths: an id, then text up to a zero byte.
 fn names(file: &[u8], header: &Header) -> HashMap<u64, String> {
     let (content, _) = region::content(file, header.names, header.compression, "the names of the files");
     let mut names = HashMap::new();
@@ -70,20 +69,20 @@ struct Log<'l> {
 impl Log<'_> {
     fn module(
         &self,
-        stretch: Stretch,
+        region: Region,
         layer: Layer,
-        above: &mut Above,
-        intake: &mut Intake<'_>,
+        above: &mut MpiioCalls,
+        sink: &mut RequestSink<'_>,
     ) -> Result<(), ReadError> {
-        if stretch.length == 0 {
+        if region.length == 0 {
             return Ok(());
         }
         let what =
             if layer == Layer::Mpiio { "the segments of MPI-IO" } else { "the segments of system calls" };
-        let (content, failure) = region::content(self.file, stretch, self.header.compression, what);
+        let (content, failure) = region::content(self.file, region, self.header.compression, what);
         let mut records = Records::new(&content, self.order());
         for record in records.by_ref() {
-            self.record(&record, layer, above, intake)?;
+            self.record(&record, layer, above, sink)?;
         }
         above.sort();
         match (failure, records.trailing()) {
@@ -91,7 +90,7 @@ impl Log<'_> {
             (None, 0) => Ok(()),
             (None, trailing) => {
                 let found = format!("{trailing} bytes that are none");
-                Err(ReadError::quoting(Place::Byte(stretch.offset), format!("records in {what}"), found))
+                Err(ReadError::quoting(Place::Byte(region.offset), format!("records in {what}"), found))
             }
         }
     }
@@ -104,8 +103,8 @@ impl Log<'_> {
         &self,
         record: &Record<'_>,
         layer: Layer,
-        above: &mut Above,
-        intake: &mut Intake<'_>,
+        above: &mut MpiioCalls,
+        sink: &mut RequestSink<'_>,
     ) -> Result<(), ReadError> {
         let path = self.names.get(&record.file).cloned().unwrap_or_else(|| format!("file {}", record.file));
         let object = Object::File { path, inode: Some(record.file), device: None };
@@ -125,9 +124,9 @@ impl Log<'_> {
                 parents = above.parents(record.file, &call);
                 interval.parent = parents.first().map(|parent| (parent.id, parent.rule));
             }
-            call.id = intake.request(&interval)?;
+            call.id = sink.request(&interval)?;
             for further in parents.iter().skip(1) {
-                intake.edge(further.id, call.id, further.bytes, further.rule)?;
+                sink.edge(further.id, call.id, further.bytes, further.rule)?;
             }
             if layer == Layer::Mpiio {
                 above.add(record.file, call);

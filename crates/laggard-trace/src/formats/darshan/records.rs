@@ -1,13 +1,13 @@
-//! Records of DXT: for each file and rank its writes, then its reads.
+//! DXT records: for each file and rank its writes, then its reads.
 
 use super::bytes::Order;
 
-/// Bytes of a record before its segments: id, rank, a flag, the name of the host, two counts.
+/// Bytes of a record before its segments: id, rank, a flag, the host name, two counts.
 const HEAD: usize = 8 + 8 + 8 + 64 + 8 + 8;
-/// Bytes of a segment: offset, length, begin and end. Newer logs may add to it.
+/// Bytes of a segment: offset, length, begin and end. Newer logs may have more fields.
 const SEGMENT_SIZES: [usize; 3] = [32, 40, 48];
 
-/// What a rank did with a file.
+/// The I/O of one rank on one file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Record<'r> {
     pub file: u64,
@@ -20,7 +20,7 @@ pub(super) struct Record<'r> {
     size: usize,
 }
 
-/// One read or write; times in seconds since the begin of the job.
+/// A read or write; times in seconds since the begin of the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Segment {
     pub is_write: bool,
@@ -30,7 +30,6 @@ pub(super) struct Segment {
     pub end_s: f64,
 }
 
-/// The records of a module.
 pub(super) struct Records<'r> {
     rest: &'r [u8],
     order: Order,
@@ -38,7 +37,8 @@ pub(super) struct Records<'r> {
 }
 
 impl<'r> Records<'r> {
-    /// Of which size the segments are shows: only the right one ends where the content ends.
+    /// The segment size is not stored in the log: it is the size with which the records end at the end of the
+    /// content.
     pub fn new(content: &'r [u8], order: Order) -> Records<'r> {
         let ends_well = |size: usize| {
             let mut records = Records { rest: content, order, size };
@@ -49,7 +49,7 @@ impl<'r> Records<'r> {
         Records { rest: content, order, size }
     }
 
-    /// Bytes that no record was made of.
+    /// Bytes that do not belong to a record.
     pub fn trailing(&self) -> usize {
         self.rest.len()
     }
@@ -83,7 +83,7 @@ impl<'r> Iterator for Records<'r> {
 }
 
 impl Record<'_> {
-    /// Its segments, writes first.
+    /// Writes first.
     pub fn segments(&self) -> impl Iterator<Item = Segment> + '_ {
         self.segments.chunks_exact(self.size).enumerate().filter_map(|(nth, bytes)| {
             Some(Segment {

@@ -1,29 +1,29 @@
-//! A stretch of a log, decompressed. Every process compressed its own share: there are several streams in a row.
+//! Decompresses a region of a log. Each process compressed its own share, so a region has several streams.
 
 use std::io::{self, BufRead, Read};
 
-use super::header::{Compression, Stretch};
-use crate::reading::{Place, ReadError};
+use super::header::{Compression, Region};
+use laggard_input::{Place, ReadError};
 
-/// More than any log of the extended tracing has; a file itself may claim anything.
-const MOST_BYTES: u64 = 1 << 30;
+/// Larger than any DXT region; the file itself may claim any size.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// The content of a stretch, as far as it can be read, and why no further.
+/// The readable part of a region, and the error that ended reading.
 pub(super) fn content(
     file: &[u8],
-    stretch: Stretch,
+    region: Region,
     compression: Compression,
     what: &str,
 ) -> (Vec<u8>, Option<ReadError>) {
-    let begin = usize::try_from(stretch.offset).unwrap_or(usize::MAX).min(file.len());
-    let length = usize::try_from(stretch.length).unwrap_or(usize::MAX);
+    let begin = usize::try_from(region.offset).unwrap_or(usize::MAX).min(file.len());
+    let length = usize::try_from(region.length).unwrap_or(usize::MAX);
     let end = begin.saturating_add(length).min(file.len());
     let mut content = Vec::new();
     let failure = match compression {
         Compression::Zlib => inflate(&file[begin..end], &mut content).err(),
         Compression::Bzip2 => {
             let decoder = bzip2::bufread::MultiBzDecoder::new(&file[begin..end]);
-            decoder.take(MOST_BYTES).read_to_end(&mut content).err()
+            decoder.take(MAX_BYTES).read_to_end(&mut content).err()
         }
         Compression::None => {
             content.extend_from_slice(&file[begin..end]);
@@ -47,9 +47,9 @@ fn inflate(mut rest: &[u8], content: &mut Vec<u8>) -> io::Result<()> {
     while !rest.fill_buf()?.is_empty() {
         let mut decoder = flate2::bufread::ZlibDecoder::new(rest);
         let before = content.len();
-        decoder.by_ref().take(MOST_BYTES - content.len() as u64).read_to_end(content)?;
+        decoder.by_ref().take(MAX_BYTES - content.len() as u64).read_to_end(content)?;
         let used = usize::try_from(decoder.total_in()).unwrap_or(0);
-        if used == 0 || content.len() as u64 >= MOST_BYTES && before != content.len() {
+        if used == 0 || content.len() as u64 >= MAX_BYTES && before != content.len() {
             return Ok(());
         }
         rest = rest.get(used..).unwrap_or_default();

@@ -1,27 +1,20 @@
-//! `--write_iolog`, version 3: when which request was made, not when it ended.
+//! `--write_iolog`, version 3: the begin of each request, without its end.
 
 use std::io::Read;
 
 use crate::formats::number::decimal;
-use crate::formats::{Intake, Interval};
+use crate::formats::{Interval, RequestSink};
 use crate::model::{Flags, Layer, Object, Op};
-use crate::reading::{Lines, Place, ReadError};
+use laggard_input::{Lines, ReadError};
 
-/// Whether a content is such a log, of any version.
 pub fn recognises(start: &[u8]) -> bool {
     start.starts_with(b"fio version ") && start.get(13..19) == Some(b" iolog")
 }
 
-/// Reads lines.
-pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+pub(crate) fn read(text: impl Read, sink: &mut RequestSink<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(text);
-    loop {
-        let place = Place::Line(lines.number() + 1);
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(ReadError::Io { place, error }),
-        };
+    while let Some(line) = lines.read_line()? {
+        let (place, line) = (line.place(), line.bytes);
         if line.starts_with(b"fio version ") {
             if !line.starts_with(b"fio version 3") {
                 return Err(ReadError::quoting(place, "version 3 of the log (version 2 has no times)", line));
@@ -30,20 +23,19 @@ pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadE
         }
         match parsed(line) {
             Some(Some(interval)) => {
-                intake.request(&interval)?;
+                sink.request(&interval)?;
             }
             Some(None) => {}
             None if line.trim_ascii().is_empty() => {}
-            None => intake.dropped(ReadError::quoting(
-                place,
-                "`time file read|write|sync|trim offset size`",
-                line,
-            )),
+            None => {
+                sink.dropped(ReadError::quoting(place, "`time file read|write|sync|trim offset size`", line))
+            }
         }
     }
+    Ok(())
 }
 
-/// `1234 /mnt/file write 65536 4096`, the time in microseconds; nothing for files that are opened or closed.
+/// `1234 /mnt/file write 65536 4096`, the time in microseconds. `Some(None)` for files that are opened or closed.
 fn parsed(line: &[u8]) -> Option<Option<Interval<'static>>> {
     let text = std::str::from_utf8(line).ok()?;
     let (time, rest) = text.trim().split_once(' ')?;
@@ -54,7 +46,7 @@ fn parsed(line: &[u8]) -> Option<Option<Interval<'static>>> {
     if [" add", " open", " close"].iter().any(|action| rest.ends_with(action)) {
         return Some(None);
     }
-    // Names may hold blanks: from the right.
+    // Names may contain spaces: split from the right.
     let mut words = rest.rsplitn(4, ' ');
     let (size, offset, action, name) = (words.next()?, words.next()?, words.next()?, words.next()?);
     let op = match action {

@@ -1,16 +1,15 @@
-//! `--write_lat_log --log_offset=1`: a line for each request that ended, to the millisecond.
+//! `--write_lat_log --log_offset=1`: a line for each completed request, with a resolution of 1 ms.
 
 use std::io::Read;
 
 use crate::formats::number::{decimal, hexadecimal};
-use crate::formats::{Intake, Interval};
+use crate::formats::{Interval, RequestSink};
 use crate::model::{Flags, Layer, NO_OFFSET, Object, Op};
-use crate::reading::{Lines, Place, ReadError};
+use laggard_input::{Lines, Place, ReadError};
 
-/// Whether a content is such a log.
 pub fn recognises(start: &[u8]) -> bool {
     let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(3).peekable();
-    // The last line of a start may be cut off.
+    // The last line may be incomplete.
     lines.peek().is_some_and(|line| parsed(line).is_some())
 }
 
@@ -22,8 +21,8 @@ struct Line {
     offset: Option<u64>,
 }
 
-/// Reads lines. `name` tells what the values are: logs of bandwidth look the same.
-pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+/// The file name shows which quantity the log contains: bandwidth logs look the same.
+pub(crate) fn read(text: impl Read, name: &str, sink: &mut RequestSink<'_>) -> Result<(), ReadError> {
     let last = name.rsplit('/').next().unwrap_or(name);
     for (mark, what) in [
         ("_bw.", "bandwidth"),
@@ -39,20 +38,15 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
     let job = job(last);
     let object = Object::Named { name: format!("fio job {job}") };
     let mut lines = Lines::new(text);
-    loop {
-        let place = Place::Line(lines.number() + 1);
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
-            Ok(None) => return Ok(()),
-            Err(error) => return Err(ReadError::Io { place, error }),
-        };
+    while let Some(line) = lines.read_line()? {
+        let (place, line) = (line.place(), line.bytes);
         match parsed(line) {
             Some(line) => {
-                intake.request(&interval(&line, object.clone(), job))?;
+                sink.request(&interval(&line, object.clone(), job))?;
             }
             None if line.trim_ascii().is_empty() => {}
             None => {
-                intake.dropped(ReadError::quoting(
+                sink.dropped(ReadError::quoting(
                     place,
                     "`time, value, direction, size, offset, priority`",
                     line,
@@ -60,6 +54,7 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
             }
         }
     }
+    Ok(())
 }
 
 /// The number in `fio_lat.2.log`.
@@ -83,7 +78,7 @@ fn interval(line: &Line, object: Object, job: u32) -> Interval<'static> {
     }
 }
 
-/// `1794772608147, 423874, 1, 131072, 0, 0`; the offset is missing without `log_offset`.
+/// `1794772608147, 423874, 1, 131072, 0, 0`. The offset is missing without `log_offset`.
 fn parsed(line: &[u8]) -> Option<Line> {
     let mut fields = [&b""[..]; 8];
     let mut count = 0;

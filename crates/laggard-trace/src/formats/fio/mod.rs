@@ -1,4 +1,4 @@
-//! Logs of fio: what the application saw.
+//! Logs of fio: requests as the application sees them.
 
 pub mod iolog;
 pub mod latency;

@@ -1,9 +1,8 @@
-//! What every line begins with: task, processor, time.
+//! The beginning of each line: task, processor, time.
 
 use crate::formats::number::{decimal, seconds};
 use crate::tracepoints::Comm;
 
-/// A line taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'l> {
     pub ts_ns: u64,
@@ -14,7 +13,8 @@ pub(super) struct Line<'l> {
     pub event: &'l [u8],
 }
 
-/// `  fio-18080   (  18079) [001] .....  1301.842804: ...`; the process is there if the kernel was asked for it.
+/// `  fio-18080   (  18079) [001] .....  1301.842804: ...`. The process is present if the option `record-tgid` is
+/// set.
 pub(super) fn parsed(line: &[u8]) -> Option<Line<'_>> {
     let (head, cpu, rest) = around_cpu(line)?;
     let (head, tgid) = without_process(head);
@@ -23,7 +23,7 @@ pub(super) fn parsed(line: &[u8]) -> Option<Line<'_>> {
     Some(Line { ts_ns, cpu, tid, tgid, comm: Comm::new(comm), event })
 }
 
-/// What is before ` [001]`, its number, and what is after.
+/// The text before ` [001]`, the number, and the text after it.
 fn around_cpu(line: &[u8]) -> Option<(&[u8], u16, &[u8])> {
     let mut from = 0;
     while let Some(at) = memchr::memchr(b'[', &line[from..]) {
@@ -40,7 +40,7 @@ fn around_cpu(line: &[u8]) -> Option<(&[u8], u16, &[u8])> {
     None
 }
 
-/// Takes off a process in brackets; dashes stand for one that is not known.
+/// Removes a process in parentheses; dashes mean that it is not known.
 fn without_process(head: &[u8]) -> (&[u8], Option<u32>) {
     let trimmed = head.trim_ascii_end();
     let Some(inner) = trimmed.strip_suffix(b")") else { return (trimmed, None) };
@@ -54,7 +54,7 @@ fn without_process(head: &[u8]) -> (&[u8], Option<u32>) {
     (inner[..at].trim_ascii_end(), tgid)
 }
 
-/// Names may hold spaces and dashes: the number is what follows the last of them.
+/// Names may contain spaces and dashes: the number follows the last one.
 fn task(head: &[u8]) -> Option<(&[u8], u32)> {
     let digits = head.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (name, digits) = head.split_at(head.len() - digits);
@@ -66,7 +66,7 @@ fn task(head: &[u8]) -> Option<(&[u8], u32)> {
     Some((name.trim_ascii(), u32::try_from(tid).ok()?))
 }
 
-/// Past the letters for interrupts and the like, if there are any, to the time.
+/// Skips the interrupt flags, if present.
 fn time(rest: &[u8]) -> Option<(u64, &[u8])> {
     let mut rest = rest.trim_ascii_start();
     if let Some((ts_ns, after)) = stamped(rest) {

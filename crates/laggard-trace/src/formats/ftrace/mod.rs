@@ -1,6 +1,5 @@
-//! The text of the kernel's tracing files, as `trace` and `trace_pipe` give it; also what trace-cmd and perf print
-//! of the same events.
-//! In: lines. Out: [`crate::tracepoints::Tracepoint`]s. Always: lines that are none are counted, never fatal.
+//! The text of tracefs, from `trace` or `trace_pipe`, or the same events printed by trace-cmd or perf.
+//! In: lines. Out: [`crate::tracepoints::Tracepoint`]s. Always: unknown lines are counted and do not stop reading.
 
 mod block;
 mod line;
@@ -12,7 +11,6 @@ mod tests;
 
 pub(crate) use reader::read;
 
-/// Whether a content is such a text.
 pub fn recognises(start: &[u8]) -> bool {
     if start.starts_with(b"# tracer:") {
         return true;

@@ -1,21 +1,20 @@
-//! What a line says of its event.
+//! The part of a line that describes the event.
 
 use super::block;
 use crate::formats::number::{after, decimal, hexadecimal, number};
 use crate::model::Op;
-use crate::tracepoints::{Payload, Syscall};
+use crate::tracepoints::{BlockStep, Payload, Syscall};
 
-/// `CLONE_THREAD`.
 const CLONE_THREAD: u64 = 0x1_0000;
 
-/// What happened; none for events that are not known.
+/// None for unknown events.
 pub(super) fn of(event: &[u8]) -> Option<Payload> {
     if let Some(call) = event.strip_prefix(b"sys_") {
         return syscall(call);
     }
     let colon = memchr::memchr(b':', event)?;
     let (mut name, mut fields) = (&event[..colon], &event[colon + 1..]);
-    // perf puts the group in front: `block:block_rq_issue: ...`.
+    // perf prints the group first: `block:block_rq_issue: ...`.
     if let Some(colon) = memchr::memchr(b':', fields)
         && fields[..colon].iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && colon > 0
@@ -23,10 +22,10 @@ pub(super) fn of(event: &[u8]) -> Option<Payload> {
         (name, fields) = (&fields[..colon], &fields[colon + 1..]);
     }
     if let Some(call) = name.strip_prefix(b"sys_enter_") {
-        return entered(Syscall::from_bytes(call)?, fields.trim_ascii());
+        return entered(Syscall::from_name(call)?, fields.trim_ascii());
     }
     if let Some(call) = name.strip_prefix(b"sys_exit_") {
-        let call = Syscall::from_bytes(call)?;
+        let call = Syscall::from_name(call)?;
         let result = fields.trim_ascii();
         let result = result.strip_prefix(b"ret=").unwrap_or(result);
         return Some(Payload::Exit { call, result: number(result)?.0 });
@@ -34,30 +33,30 @@ pub(super) fn of(event: &[u8]) -> Option<Payload> {
     named(name, fields.trim_ascii())
 }
 
-/// `pread64(fd: 3, buf: 0x7f, count: 0x310, pos: 0x40)` or `pread64 -> 0x310`; as trace-cmd has it,
-/// `enter_pread64: fd: 0x3, ...`.
+/// `pread64(fd: 3, buf: 0x7f, count: 0x310, pos: 0x40)` or `pread64 -> 0x310`; from trace-cmd, `enter_pread64: fd:
+/// 0x3, ...`.
 fn syscall(text: &[u8]) -> Option<Payload> {
     if let Some(text) = text.strip_prefix(b"enter_") {
         let colon = memchr::memchr(b':', text)?;
-        return entered(Syscall::from_bytes(&text[..colon])?, text[colon + 1..].trim_ascii());
+        return entered(Syscall::from_name(&text[..colon])?, text[colon + 1..].trim_ascii());
     }
     if let Some(text) = text.strip_prefix(b"exit_") {
         let colon = memchr::memchr(b':', text)?;
         return Some(Payload::Exit {
-            call: Syscall::from_bytes(&text[..colon])?,
+            call: Syscall::from_name(&text[..colon])?,
             result: number(text[colon + 1..].trim_ascii())?.0,
         });
     }
     let length = text.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
     let (name, rest) = text.split_at(length);
-    let call = Syscall::from_bytes(name)?;
+    let call = Syscall::from_name(name)?;
     match rest.strip_prefix(b"(") {
         Some(args) => entered(call, args.strip_suffix(b")").unwrap_or(args)),
         None => Some(Payload::Exit { call, result: number(rest.strip_prefix(b" -> ")?)?.0 }),
     }
 }
 
-/// Arguments come in the order of the call, each with its name.
+/// Arguments are in the order of the call, each with its name.
 fn entered(call: Syscall, text: &[u8]) -> Option<Payload> {
     let mut args = [0; 6];
     let mut path = None;
@@ -67,7 +66,7 @@ fn entered(call: Syscall, text: &[u8]) -> Option<Payload> {
         let (found, tail) = number(value).unwrap_or((0, value));
         *arg = found as u64;
         rest = tail;
-        // Kernels since 6.18 tell what a pointer to a name points to.
+        // Kernels since 6.18 print the path that a pointer refers to.
         if let Some(quoted) = rest.strip_prefix(b" \"")
             && let Some(end) = memchr::memchr(b'"', quoted)
         {
@@ -79,7 +78,7 @@ fn entered(call: Syscall, text: &[u8]) -> Option<Payload> {
 }
 
 fn named(name: &[u8], fields: &[u8]) -> Option<Payload> {
-    if let Some(step) = block::step(name) {
+    if let Some(step) = BlockStep::from_tracepoint(name) {
         return Some(Payload::Block(step, block::fields(step, fields)?));
     }
     let value = |word: &[u8]| Some(number(after(fields, word)?)?.0);
@@ -147,7 +146,7 @@ fn aio(op: Op, fields: &[u8]) -> Option<Payload> {
     })
 }
 
-/// Newer kernels tell the name, older ones the number.
+/// Newer kernels print the name, older ones the number.
 fn opcode(text: &[u8]) -> u8 {
     const NAMES: [(&[u8], u8); 16] = [
         (b"READV", 1),

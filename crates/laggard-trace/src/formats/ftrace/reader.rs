@@ -4,86 +4,45 @@ use std::io::Read;
 
 use super::line::parsed;
 use super::payload;
+use crate::formats::ReadCounts;
 use crate::formats::number::{after, decimal};
-use crate::reading::{Lines, Place, ReadError};
 use crate::tracepoints::{Comm, Payload, Tracepoint};
+use laggard_input::{Lines, ReadError};
 
-/// What became of the lines.
-#[derive(Debug, Default)]
-pub struct Tally {
-    /// Lines that are no events at all.
-    pub dropped: u64,
-    /// The first of them.
-    pub first_dropped: Option<ReadError>,
-    /// Events of kinds that say nothing about I/O.
-    pub passed_by: u64,
-    /// Events that the kernel overwrote before they were read.
-    pub overwritten: u64,
-}
+const EXPECTED: &str = "a line like `fio-18080 [001] ..... 1301.842804: block_rq_issue: ...`";
 
-/// Reads lines and gives what is known of them, until `sink` has an error.
-pub fn read(
+/// Reads until the end or until `sink` returns an error.
+pub(crate) fn read(
     text: impl Read,
+    counts: &mut ReadCounts,
     sink: &mut dyn FnMut(&Tracepoint) -> Result<(), ReadError>,
-) -> (Tally, Result<(), ReadError>) {
+) -> Result<(), ReadError> {
     let mut lines = Lines::new(text);
-    let mut tally = Tally::default();
-    loop {
-        let number = lines.number() + 1;
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
-            Ok(None) => return (tally, Ok(())),
-            Err(error) => return (tally, Err(ReadError::Io { place: Place::Line(number), error })),
-        };
-        match point(line, &mut tally) {
-            Found::Point(point) => {
-                if let Err(error) = sink(&point) {
-                    return (tally, Err(error));
-                }
-            }
-            Found::Nothing => {}
-            Found::PassedBy => tally.passed_by += 1,
-            Found::Garbage => {
-                tally.dropped += 1;
-                let expected = "a line like `fio-18080 [001] ..... 1301.842804: block_rq_issue: ...`";
-                tally
-                    .first_dropped
-                    .get_or_insert_with(|| ReadError::quoting(Place::Line(number), expected, line));
-            }
+    while let Some(line) = lines.read_line()? {
+        let place = line.place();
+        let line = line.bytes;
+        if line.starts_with(b"#") {
+            counts.lost += overwritten(line).unwrap_or(0);
+        } else if let Some(parsed) = parsed(line) {
+            let Some(payload) = payload::of(parsed.event) else {
+                counts.ignored += 1;
+                continue;
+            };
+            sink(&Tracepoint {
+                ts_ns: parsed.ts_ns,
+                cpu: parsed.cpu,
+                tid: parsed.tid,
+                tgid: parsed.tgid,
+                comm: parsed.comm,
+                payload,
+            })?;
+        } else if let Some(point) = lost(line) {
+            sink(&point)?;
+        } else if !line.trim_ascii().is_empty() && !line.starts_with(b"cpus=") {
+            counts.drop_one(place, EXPECTED, line);
         }
     }
-}
-
-enum Found {
-    Point(Tracepoint),
-    PassedBy,
-    Garbage,
-    Nothing,
-}
-
-fn point(line: &[u8], tally: &mut Tally) -> Found {
-    if line.starts_with(b"#") {
-        tally.overwritten += overwritten(line).unwrap_or(0);
-        return Found::Nothing;
-    }
-    let Some(parsed) = parsed(line) else {
-        return match (lost(line), line.trim_ascii().is_empty() || line.starts_with(b"cpus=")) {
-            (Some(point), _) => Found::Point(point),
-            (None, true) => Found::Nothing,
-            (None, false) => Found::Garbage,
-        };
-    };
-    match payload::of(parsed.event) {
-        Some(payload) => Found::Point(Tracepoint {
-            ts_ns: parsed.ts_ns,
-            cpu: parsed.cpu,
-            tid: parsed.tid,
-            tgid: parsed.tgid,
-            comm: parsed.comm,
-            payload,
-        }),
-        None => Found::PassedBy,
-    }
+    Ok(())
 }
 
 /// `# entries-in-buffer/entries-written: 90252/91000   #P:2`

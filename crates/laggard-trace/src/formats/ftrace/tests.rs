@@ -1,16 +1,17 @@
-use super::reader::Tally;
 use super::*;
+use crate::formats::ReadCounts;
 use crate::model::Op;
 use crate::tracepoints::{BlockStep, Device, Payload, Syscall, Tracepoint};
 
-fn points(text: &str) -> (Vec<Tracepoint>, Tally) {
+fn points(text: &str) -> (Vec<Tracepoint>, ReadCounts) {
     let mut points = Vec::new();
-    let (tally, result) = read(text.as_bytes(), &mut |point| {
+    let mut counts = ReadCounts::default();
+    read(text.as_bytes(), &mut counts, &mut |point| {
         points.push(point.clone());
         Ok(())
-    });
-    result.unwrap();
-    (points, tally)
+    })
+    .unwrap();
+    (points, counts)
 }
 
 fn point(line: &str) -> Tracepoint {
@@ -111,16 +112,16 @@ fn what_perf_and_trace_cmd_print_is_understood() {
 }
 
 #[test]
-fn losses_are_told_and_garbage_is_counted() {
+fn losses_and_unknown_lines_are_counted() {
     let text = "# tracer: nop\n# entries-in-buffer/entries-written: 5/12   #P:2\nCPU:1 [LOST 123 EVENTS]\nnonsense\n\
                 a-1 [000] ..... 1.0: sched_switch: x\n";
-    let (points, tally) = points(text);
+    let (points, counts) = points(text);
     assert_eq!(
         points.iter().map(|point| &point.payload).collect::<Vec<_>>(),
         [&Payload::Lost { events: 123 }]
     );
-    assert_eq!((tally.overwritten, tally.dropped, tally.passed_by), (7, 1, 1));
-    assert!(tally.first_dropped.unwrap().to_string().starts_with("line 4: expected a line like"));
+    assert_eq!((counts.lost, counts.dropped, counts.ignored), (7, 1, 1));
+    assert!(counts.first_dropped.unwrap().to_string().starts_with("line 4: expected a line like"));
 }
 
 #[test]

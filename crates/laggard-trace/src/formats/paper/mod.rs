@@ -1,17 +1,16 @@
-//! Lines as the paper prints them (Figures 6 and 7): `Time: ... EVENT: AIO_ISSUE OP: READ FD: 15 OFFSET: ... NBYTES: ...`.
+//! The lines in Figures 6 and 7 of the paper: `Time: ... EVENT: AIO_ISSUE OP: READ FD: 15 OFFSET: ... NBYTES: ...`.
 
 use std::collections::HashMap;
 use std::io::Read;
 
 use crate::formats::number::{after, number, seconds};
-use crate::formats::{Intake, Interval};
+use crate::formats::{Interval, RequestSink};
 use crate::model::{Flags, Kind, Layer, Object, Op};
-use crate::reading::{Lines, Place, ReadError};
+use laggard_input::{Lines, ReadError};
 
-/// More open requests than this are taken for ends that were not traced.
+/// With more open requests than this, the ends are assumed to be missing.
 const MOST_OPEN: usize = 1 << 17;
 
-/// Whether a content is made of such lines.
 pub fn recognises(start: &[u8]) -> bool {
     start.split(|&byte| byte == b'\n').take(4).any(|line| parsed(line).is_some())
 }
@@ -32,46 +31,43 @@ impl Line {
     }
 }
 
-/// What requests of the paper are told apart by.
+/// Identifies a request in the paper's traces.
 type Key = (Layer, Op, i32, i64, u64);
 
-/// Reads lines. A layer of which only ISSUE and COMPLT were traced gets its other two boundaries from these.
-pub(crate) fn read(text: impl Read, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+/// A layer with only ISSUE and COMPLT gets its other two boundaries from these.
+pub(crate) fn read(text: impl Read, sink: &mut RequestSink<'_>) -> Result<(), ReadError> {
     let mut lines = Lines::new(text);
     let mut open: HashMap<Key, Vec<Interval<'static>>> = HashMap::new();
-    loop {
-        let place = Place::Line(lines.number() + 1);
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
-            Ok(None) => break,
-            Err(error) => {
-                finish(&mut open, intake)?;
-                return Err(ReadError::Io { place, error });
-            }
+    let result = loop {
+        let (place, line) = match lines.read_line() {
+            Ok(Some(line)) => (line.place(), line.bytes),
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
         };
         let Some(line) = parsed(line) else {
             if !line.trim_ascii().iter().all(|&byte| byte == b'.') {
                 let expected = "`Time: 1.5 EVENT: AIO_ISSUE OP: READ FD: 15 OFFSET: 0 NBYTES: 65536`";
-                intake.dropped(ReadError::quoting(place, expected, line));
+                sink.dropped(ReadError::quoting(place, expected, line));
             }
             continue;
         };
         if open.len() >= MOST_OPEN {
-            finish(&mut open, intake)?;
+            finish(&mut open, sink)?;
         }
-        cross(&line, &mut open, intake)?;
+        cross(&line, &mut open, sink)?;
         let key = line.key();
         if open.get(&key).is_some_and(Vec::is_empty) {
             open.remove(&key);
         }
-    }
-    finish(&mut open, intake)
+    };
+    finish(&mut open, sink)?;
+    result
 }
 
 fn cross(
     line: &Line,
     open: &mut HashMap<Key, Vec<Interval<'static>>>,
-    intake: &mut Intake<'_>,
+    sink: &mut RequestSink<'_>,
 ) -> Result<(), ReadError> {
     let requests = open.entry(line.key()).or_default();
     match line.kind {
@@ -88,19 +84,19 @@ fn cross(
         {
             Some(at) => {
                 requests[at].complt_ns = Some(line.ts_ns);
-                // Who has no ADMIT has no CALLBACK either.
+                // A request without ADMIT has no CALLBACK either.
                 if requests[at].flags.has(Flags::SYNTHETIC) {
                     let request = requests.remove(at);
-                    intake.request(&Interval { end_ns: Some(line.ts_ns), done: line.bytes, ..request })?;
+                    sink.request(&Interval { end_ns: Some(line.ts_ns), done: line.bytes, ..request })?;
                 }
             }
-            None => intake.unbegun(),
+            None => sink.unbegun(),
         },
         Kind::Callback => match requests.is_empty() {
-            true => intake.unbegun(),
+            true => sink.unbegun(),
             false => {
                 let request = requests.remove(0);
-                intake.request(&Interval { end_ns: Some(line.ts_ns), done: line.bytes, ..request })?;
+                sink.request(&Interval { end_ns: Some(line.ts_ns), done: line.bytes, ..request })?;
             }
         },
         Kind::Mark => {}
@@ -118,12 +114,15 @@ fn begun(line: &Line) -> Interval<'static> {
     }
 }
 
-fn finish(open: &mut HashMap<Key, Vec<Interval<'static>>>, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+fn finish(
+    open: &mut HashMap<Key, Vec<Interval<'static>>>,
+    sink: &mut RequestSink<'_>,
+) -> Result<(), ReadError> {
     let mut left: Vec<Interval<'static>> = open.drain().flat_map(|(_, requests)| requests).collect();
     left.sort_by_key(|request| request.begin_ns);
     for request in left {
-        intake.unended();
-        intake.request(&request)?;
+        sink.unended();
+        sink.request(&request)?;
     }
     Ok(())
 }
@@ -154,7 +153,7 @@ fn parsed(line: &[u8]) -> Option<Line> {
     })
 }
 
-/// The paper calls its layers after their programs.
+/// The paper names layers after their programs.
 fn named(word: &str) -> Option<Layer> {
     let word = word.to_ascii_lowercase();
     Some(match word.as_str() {

@@ -1,20 +1,18 @@
-//! The text that Recorder's `recorder2text` makes of its traces: a file for each rank, a line for each call,
-//! `0.000012 0.000034 pwrite 1 0 ( /f 0x7f 4096 0 )`. What calls return is not in it.
+//! The text that Recorder's `recorder2text` writes: a file per rank, a line per call, `0.000012 0.000034 pwrite 1 0
+//! ( /f 0x7f 4096 0 )`. Return values are not included.
 
 use std::io::Read;
 
 use crate::formats::chrome;
 use crate::formats::number::{decimal, seconds};
-use crate::formats::{Intake, Interval};
+use crate::formats::{Interval, RequestSink};
 use crate::model::{Flags, Layer, NO_OFFSET, Object, Op};
-use crate::reading::{Lines, ReadError};
+use laggard_input::{Lines, ReadError};
 
-/// Whether a content is made of such lines.
 pub fn recognises(start: &[u8]) -> bool {
     start.split(|&byte| byte == b'\n').next().is_some_and(|line| parsed(line.trim_ascii()).is_some())
 }
 
-/// A call of a rank.
 struct Call<'l> {
     begin_ns: u64,
     end_ns: u64,
@@ -28,7 +26,7 @@ impl Call<'_> {
     }
 }
 
-/// Begin, end, function, depth, kind, then the arguments in brackets.
+/// Begin, end, function, depth, kind, then the arguments in parentheses.
 fn parsed(line: &[u8]) -> Option<Call<'_>> {
     let (begin_ns, rest) = seconds(line)?;
     let (end_ns, rest) = seconds(rest.strip_prefix(b" ")?)?;
@@ -45,8 +43,8 @@ fn parsed(line: &[u8]) -> Option<Call<'_>> {
     (arguments.pop()? == ")").then_some(Call { begin_ns, end_ns, name, arguments })
 }
 
-/// Reads lines; the name of the file, `3.txt`, tells the rank.
-pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Result<(), ReadError> {
+/// The file name, `3.txt`, is the rank.
+pub(crate) fn read(text: impl Read, name: &str, sink: &mut RequestSink<'_>) -> Result<(), ReadError> {
     let stem = name.rsplit('/').next().and_then(|last| last.split('.').next()).unwrap_or_default();
     let rank = stem.parse().unwrap_or(0);
     let mut lines = Lines::new(text);
@@ -55,11 +53,11 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
         match parsed(line) {
             Some(call) => {
                 if let Some(interval) = interval(&call, rank) {
-                    intake.request(&interval)?;
+                    sink.request(&interval)?;
                 }
             }
             None if line.is_empty() => {}
-            None => intake.dropped(ReadError::quoting(
+            None => sink.dropped(ReadError::quoting(
                 place,
                 "a line like `0.000012 0.000034 pwrite 1 0 ( /f 0x7f 4096 0 )`",
                 line,
@@ -69,8 +67,8 @@ pub(crate) fn read(text: impl Read, name: &str, intake: &mut Intake<'_>) -> Resu
     Ok(())
 }
 
-/// What a call asks for. Counts of MPI-IO are of types that are not told, so sizes and offsets are those of system calls
-/// only.
+/// Sizes and offsets are set for system calls only: the counts of MPI-IO calls are in units of a type that is not
+/// recorded.
 fn interval(call: &Call<'_>, rank: u32) -> Option<Interval<'static>> {
     let op = chrome::op(call.name)?;
     let layer = if call.name.starts_with("MPI_") { Layer::Mpiio } else { Layer::Sys };

@@ -1,20 +1,26 @@
-//! A call's arguments, as far as they matter.
+//! The arguments of a call.
 
 use crate::formats::number::{after, decimal, number};
 use crate::tracepoints::Syscall;
 
-/// What a call does to us.
+/// The meaning of a call for the trace.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// A call on files, with its arguments in order, and the path it names.
-    Call { call: Syscall, args: [u64; 6], path: Option<Box<str>>, target: Option<Box<str>> },
-    /// A task was made; it shares the descriptors or not.
-    Made { is_thread: bool },
+    /// A call on files.
+    Call {
+        call: Syscall,
+        args: [u64; 6],
+        path: Option<Box<str>>,
+        target: Option<Box<str>>,
+    },
+    /// A new task; threads share descriptors.
+    Made {
+        is_thread: bool,
+    },
     /// `io_submit`
     Submit,
     /// `io_getevents`
     Collect,
-    /// Nothing.
     None,
 }
 
@@ -38,20 +44,19 @@ pub(super) fn effect(name: &[u8], args: &[u8]) -> Effect {
     let mut values = [whole(0), whole(1), whole(2), whole(3), whole(4), whole(5)];
     let mut path = None;
     use Syscall as S;
-    match name {
-        b"readv" | b"writev" => values[2] = vector(part(1)),
-        b"preadv" | b"preadv2" | b"pwritev" | b"pwritev2" => {
-            values[2] = vector(part(1));
+    match call {
+        S::Readv | S::Writev | S::Preadv | S::Preadv2 | S::Pwritev | S::Pwritev2 => {
+            values[2] = vector(part(1))
         }
-        b"open" | b"creat" => {
+        S::Open | S::Creat => {
             path = quoted(part(0));
             values[1] = flags(part(1));
         }
-        b"openat" => {
+        S::Openat => {
             path = quoted(part(1)).map(|path| beneath(part(0), path));
             values[2] = flags(part(2));
         }
-        b"openat2" => path = quoted(part(1)),
+        S::Openat2 => path = quoted(part(1)),
         _ => {}
     }
     let target = if call.takes_descriptor() { annotation(part(0)) } else { None };
@@ -65,17 +70,17 @@ pub(super) fn effect(name: &[u8], args: &[u8]) -> Effect {
     Effect::Call { call, args: values, path, target }
 }
 
-/// strace's names are the kernel's, but for a few.
+/// strace uses the kernel's names with a few exceptions.
 fn named(name: &[u8]) -> Option<Syscall> {
     match name {
         b"fstat" | b"newfstatat" => Some(Syscall::Newfstat),
         b"sendfile" => Some(Syscall::Sendfile64),
         b"getdents" => Some(Syscall::Getdents64),
-        _ => Syscall::from_bytes(name),
+        _ => Syscall::from_name(name),
     }
 }
 
-/// Arguments at the commas that are in no quotes and no brackets.
+/// Splits at commas outside quotes and brackets.
 pub(super) fn split(args: &[u8]) -> Vec<&[u8]> {
     let mut parts = Vec::with_capacity(6);
     let (mut begin, mut depth, mut at) = (0, 0i32, 0);
@@ -84,7 +89,7 @@ pub(super) fn split(args: &[u8]) -> Vec<&[u8]> {
             b'"' => at = end_of_quotes(args, at + 1),
             b'[' | b'{' | b'(' => depth += 1,
             b']' | b'}' | b')' => depth -= 1,
-            // A path that `-y` tells of a descriptor, which may hold anything.
+            // The path of a descriptor from `-y` may contain anything.
             b'<' if at > 0 && args[at - 1].is_ascii_digit() => at = end_of_annotation(args, at + 1),
             b',' if depth == 0 => {
                 parts.push(args[begin..at].trim_ascii());
@@ -113,11 +118,11 @@ fn end_of_annotation(args: &[u8], from: usize) -> usize {
     (from..args.len()).find(is_end).unwrap_or(args.len())
 }
 
-/// `3</mnt/file>`: the path.
+/// The path in `3</mnt/file>`.
 pub(super) fn annotation(arg: &[u8]) -> Option<Box<str>> {
     let (_, rest) = decimal(arg)?;
     let path = rest.strip_prefix(b"<")?.strip_suffix(b">")?;
-    // Devices carry their numbers after the path: `/dev/null<char 1:3>`.
+    // Devices have their numbers after the path: `/dev/null<char 1:3>`.
     let end = memchr::memmem::find(path, b"<").unwrap_or(path.len());
     let text = String::from_utf8_lossy(&path[..end]);
     Some(text.trim_end_matches(" (deleted)").into())
@@ -129,7 +134,7 @@ fn quoted(arg: &[u8]) -> Option<Box<str>> {
     Some(String::from_utf8_lossy(inner).into())
 }
 
-/// A path below a folder that `-y` tells: `AT_FDCWD</home/user>`.
+/// A path relative to a folder from `-y`: `AT_FDCWD</home/user>`.
 fn beneath(folder: &[u8], path: Box<str>) -> Box<str> {
     let known =
         memchr::memchr(b'<', folder).map(|at| &folder[at + 1..]).and_then(|folder| folder.strip_suffix(b">"));
@@ -146,7 +151,7 @@ fn flags(arg: &[u8]) -> u64 {
     if is_direct { O_DIRECT } else { 0 }
 }
 
-/// The bytes of all parts of a vector.
+/// The total size of a vector.
 fn vector(arg: &[u8]) -> u64 {
     let mut total: u64 = 0;
     let mut rest = arg;

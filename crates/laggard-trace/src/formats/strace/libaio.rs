@@ -1,4 +1,4 @@
-//! `io_submit` and `io_getevents`: one call for many requests.
+//! `io_submit` and `io_getevents`: one call for several requests.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,8 @@ use super::call::annotation;
 use crate::formats::number::{after, number};
 use crate::model::{Event, Op};
 
-/// What a control block asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct ControlBlock {
     pub op: Op,
     pub fd: i32,
     pub target: Option<Box<str>>,
@@ -16,19 +15,19 @@ pub(super) struct Asked {
     pub offset: i64,
 }
 
-/// The control blocks of an `io_submit`, at most as many as were taken.
-pub(super) fn asked(args: &[u8], taken: usize) -> Vec<Asked> {
+/// The control blocks of an `io_submit`, at most as many as the kernel accepted.
+pub(super) fn control_blocks(args: &[u8], taken: usize) -> Vec<ControlBlock> {
     blocks(args).filter_map(one).take(taken).collect()
 }
 
-/// Parts between braces.
+/// The text between braces.
 fn blocks(args: &[u8]) -> impl Iterator<Item = &[u8]> {
     args.split(|&byte| byte == b'{')
         .skip(1)
         .map(|part| &part[..memchr::memchr(b'}', part).unwrap_or(part.len())])
 }
 
-fn one(block: &[u8]) -> Option<Asked> {
+fn one(block: &[u8]) -> Option<ControlBlock> {
     let field = |name: &[u8]| {
         let text = after(block, name)?;
         Some(&text[..memchr::memmem::find(text, b", ").unwrap_or(text.len())])
@@ -41,7 +40,7 @@ fn one(block: &[u8]) -> Option<Asked> {
     };
     let descriptor = field(b"aio_fildes=")?;
     let whole = |name: &[u8]| number(field(name)?).map(|(value, _)| value);
-    Some(Asked {
+    Some(ControlBlock {
         op,
         fd: i32::try_from(number(descriptor)?.0).ok()?,
         target: annotation(descriptor),
@@ -50,13 +49,12 @@ fn one(block: &[u8]) -> Option<Asked> {
     })
 }
 
-/// The results of an `io_getevents`, in their order.
 pub(super) fn results(args: &[u8], count: usize) -> Vec<i64> {
     let result = |block: &[u8]| Some(number(after(block, b" res=")?)?.0);
     blocks(args).filter_map(result).take(count).collect()
 }
 
-/// The oldest open request that may have ended so: one of the size, else any.
+/// The oldest open request with this size, else the oldest.
 pub(super) fn ended(open: &mut VecDeque<Event>, result: i64) -> Option<Event> {
     let at = open.iter().position(|admit| i64::try_from(admit.nbytes) == Ok(result)).unwrap_or(0);
     open.remove(at)

@@ -1,52 +1,48 @@
-//! A line taken apart: who, when, and what of which call.
+//! Parses a line: task, time, call.
 
 use crate::formats::number::{decimal, seconds};
 
-/// A line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Line<'l> {
     pub tid: u32,
-    /// When, where the line tells; on the wall clock, or since midnight.
+    /// On the wall clock, or since midnight.
     pub ts_ns: Option<u64>,
-    pub what: What<'l>,
+    pub kind: LineKind<'l>,
 }
 
-/// What a line tells.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum What<'l> {
-    /// A call with its result.
+pub(super) enum LineKind<'l> {
+    /// A complete call.
     Whole { name: &'l [u8], args: &'l [u8], result: Outcome },
     /// `name(args <unfinished ...>`
     Begun { name: &'l [u8], args: &'l [u8] },
     /// `<... name resumed>args) = result`
     Resumed { name: &'l [u8], args: &'l [u8], result: Outcome },
-    /// A signal, or the end of a process.
-    Aside { is_end: bool },
+    /// A signal or the exit of a process.
+    Other { is_end: bool },
 }
 
-/// What a call came back with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// The value; a negative error number for -1. None: it never came back.
+    /// A negative error number for -1. None: the call did not return.
     pub value: Option<i64>,
-    /// How long it took.
     pub took_ns: Option<u64>,
 }
 
 pub(super) fn parsed(line: &[u8]) -> Option<Line<'_>> {
     let (tid, rest) = task(line);
     let (ts_ns, rest) = time(rest);
-    let what = if let Some(rest) = rest.strip_prefix(b"<... ") {
+    let kind = if let Some(rest) = rest.strip_prefix(b"<... ") {
         resumed(rest)?
     } else if rest.starts_with(b"+++ ") || rest.starts_with(b"--- ") {
-        What::Aside { is_end: rest.starts_with(b"+++ ") }
+        LineKind::Other { is_end: rest.starts_with(b"+++ ") }
     } else {
         call(rest)?
     };
-    Some(Line { tid, ts_ns, what })
+    Some(Line { tid, ts_ns, kind })
 }
 
-/// `[pid  18081] ` or `18081 ` in front; nothing without `-f`.
+/// `[pid  18081] ` or `18081 ` at the beginning; absent without `-f`.
 fn task(line: &[u8]) -> (u32, &[u8]) {
     let line = line.trim_ascii_start();
     if let Some(inner) = line.strip_prefix(b"[pid ")
@@ -63,7 +59,7 @@ fn task(line: &[u8]) -> (u32, &[u8]) {
     }
 }
 
-/// `1794772608.149202 ` of `-ttt`, or `14:02:33.149202 ` of `-tt`.
+/// `1794772608.149202 ` with `-ttt`, or `14:02:33.149202 ` with `-tt`.
 fn time(text: &[u8]) -> (Option<u64>, &[u8]) {
     let stamped = || {
         let (first, rest) = decimal(text)?;
@@ -81,7 +77,7 @@ fn time(text: &[u8]) -> (Option<u64>, &[u8]) {
     stamped().map_or((None, text), |(ts_ns, rest)| (Some(ts_ns), rest))
 }
 
-fn call(text: &[u8]) -> Option<What<'_>> {
+fn call(text: &[u8]) -> Option<LineKind<'_>> {
     let open = memchr::memchr(b'(', text)?;
     let (name, args) = (&text[..open], &text[open + 1..]);
     let is_name = !name.is_empty() && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -89,19 +85,19 @@ fn call(text: &[u8]) -> Option<What<'_>> {
         return None;
     }
     if let Some(args) = args.strip_suffix(b"<unfinished ...>") {
-        return Some(What::Begun { name, args: args.trim_ascii_end() });
+        return Some(LineKind::Begun { name, args: args.trim_ascii_end() });
     }
     let (args, result) = ended(args)?;
-    Some(What::Whole { name, args, result })
+    Some(LineKind::Whole { name, args, result })
 }
 
-fn resumed(text: &[u8]) -> Option<What<'_>> {
+fn resumed(text: &[u8]) -> Option<LineKind<'_>> {
     let end = memchr::memmem::find(text, b" resumed>")?;
     let (args, result) = ended(&text[end + 9..])?;
-    Some(What::Resumed { name: &text[..end], args, result })
+    Some(LineKind::Resumed { name: &text[..end], args, result })
 }
 
-/// `args) = result <0.000049>`; a result of `?` never came.
+/// `args) = result <0.000049>`; a result of `?` means that the call did not return.
 fn ended(text: &[u8]) -> Option<(&[u8], Outcome)> {
     let equals = memchr::memmem::rfind(text, b" = ")?;
     let args = text[..equals].trim_ascii_end();
@@ -123,7 +119,7 @@ fn value(text: &[u8]) -> Option<i64> {
     crate::formats::number::number(text).map(|(value, _)| value)
 }
 
-/// The numbers of errors that I/O knows; others are told as EIO's neighbour, "not permitted".
+/// The numbers of errors that occur in I/O; unknown names become 1 (EPERM).
 fn errno(name: &[u8]) -> i64 {
     const NAMES: [(&[u8], i64); 36] = [
         (b"EPERM", 1),

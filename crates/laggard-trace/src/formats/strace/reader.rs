@@ -1,4 +1,4 @@
-//! Reads the lines of a trace.
+//! Converts lines to records.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -6,17 +6,17 @@ use std::io::Read;
 
 use super::call::{Effect, effect};
 use super::libaio;
-use super::line::{Line, Outcome, What, parsed};
+use super::line::{Line, LineKind, Outcome, parsed};
 use crate::mapping::Mapper;
 use crate::model::{Event, Flags, Layer, Object, Record};
-use crate::reading::{Lines, Place, ReadError};
 use crate::tracepoints::{Comm, Descriptor, Payload, Syscall, Tracepoint};
+use laggard_input::{Lines, ReadError};
 
-/// Half a day: times of `-tt` that fall back by more have passed midnight.
+/// If a time of `-tt` is earlier than the previous one by more than half a day, it is after midnight.
 const HALF_A_DAY_NS: u64 = 12 * 3600 * 1_000_000_000;
 
-/// Reads lines; what `sink` is given is in the order of time, but for what the counters tell. Gives the first line
-/// that could not be understood.
+/// Records reach `sink` ordered by time, except for those that the counters report. Returns the first line that is
+/// not understood.
 pub(crate) fn read(
     text: impl Read,
     mapper: &mut Mapper,
@@ -26,11 +26,10 @@ pub(crate) fn read(
     let mut reader = Reader::new(mapper);
     let mut first_dropped = None;
     let result = loop {
-        let place = Place::Line(lines.number() + 1);
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
+        let (place, line) = match lines.read_line() {
+            Ok(Some(line)) => (line.place(), line.bytes),
             Ok(None) => break Ok(()),
-            Err(error) => break Err(ReadError::Io { place, error }),
+            Err(error) => break Err(error),
         };
         if let Err(expected) = reader.line(line) {
             first_dropped.get_or_insert_with(|| ReadError::quoting(place, expected, line));
@@ -44,8 +43,8 @@ pub(crate) fn read(
     (first_dropped, result.and(flushed))
 }
 
-/// What happens later than the line that tells it.
-enum Due {
+/// An event with a later time than the line that reports it.
+enum Pending {
     Exit { tid: u32, call: Syscall, result: i64 },
     Made { tid: u32, child: u32, is_thread: bool },
     Collected { results: Vec<i64> },
@@ -55,7 +54,7 @@ struct Reader<'r> {
     mapper: &'r mut Mapper,
     records: Vec<Record>,
     unfinished: HashMap<u32, (u64, Vec<u8>, Vec<u8>)>,
-    due: BTreeMap<(Reverse<u64>, Reverse<u64>), Due>,
+    pending: BTreeMap<(Reverse<u64>, Reverse<u64>), Pending>,
     serial: u64,
     submitted: VecDeque<Event>,
     targets: HashMap<(u32, i32), Box<str>>,
@@ -72,7 +71,7 @@ impl<'r> Reader<'r> {
             mapper,
             records: Vec::new(),
             unfinished: HashMap::new(),
-            due: BTreeMap::new(),
+            pending: BTreeMap::new(),
             serial: 0,
             submitted: VecDeque::new(),
             targets: HashMap::new(),
@@ -86,15 +85,15 @@ impl<'r> Reader<'r> {
             return Ok(());
         }
         let Some(line) = parsed(line) else {
-            self.mapper.scribe().counters.dropped += 1;
+            self.mapper.builder().counters.dropped += 1;
             return Err(EXPECTED);
         };
         let Some(ts_ns) = line.ts_ns else {
-            self.mapper.scribe().counters.dropped += 1;
+            self.mapper.builder().counters.dropped += 1;
             return Err(EXPECTED_TIME);
         };
         let ts_ns = self.on_one_day(ts_ns);
-        self.settle(ts_ns);
+        self.emit_ended(ts_ns);
         self.take(line, ts_ns);
         Ok(())
     }
@@ -111,27 +110,27 @@ impl<'r> Reader<'r> {
     }
 
     fn take(&mut self, line: Line<'_>, ts_ns: u64) {
-        match line.what {
-            What::Begun { name, args } => {
+        match line.kind {
+            LineKind::Begun { name, args } => {
                 self.enter(line.tid, ts_ns, name, args);
                 self.unfinished.insert(line.tid, (ts_ns, name.to_vec(), args.to_vec()));
             }
-            What::Whole { name, args, result } => {
+            LineKind::Whole { name, args, result } => {
                 self.enter(line.tid, ts_ns, name, args);
                 self.exit(line.tid, ts_ns, ts_ns, (name, args), result);
             }
-            What::Resumed { name, args, result } => match self.unfinished.remove(&line.tid) {
+            LineKind::Resumed { name, args, result } => match self.unfinished.remove(&line.tid) {
                 Some((begin_ns, begun, first)) if begun == name => {
                     let args = [first.as_slice(), args].concat();
                     self.exit(line.tid, begin_ns, ts_ns, (name, &args), result);
                 }
-                _ => self.mapper.scribe().counters.unmatched_end += 1,
+                _ => self.mapper.builder().counters.unmatched_end += 1,
             },
-            What::Aside { is_end: true } => {
+            LineKind::Other { is_end: true } => {
                 self.unfinished.remove(&line.tid);
                 self.point(line.tid, ts_ns, Payload::TaskExit);
             }
-            What::Aside { is_end: false } => {}
+            LineKind::Other { is_end: false } => {}
         }
     }
 
@@ -143,7 +142,7 @@ impl<'r> Reader<'r> {
         self.point(tid, ts_ns, Payload::Enter { call, args, path });
     }
 
-    /// `-y` tells what a descriptor stands for at every call; once is enough.
+    /// `-y` prints the file of a descriptor at every call; it is recorded once.
     fn learn(&mut self, tid: u32, ts_ns: u64, fd: i32, target: Box<str>) {
         if self.targets.get(&(tid, fd)) == Some(&target) {
             return;
@@ -154,7 +153,7 @@ impl<'r> Reader<'r> {
         self.point(tid, ts_ns, Payload::Opened(descriptor));
     }
 
-    /// A call ended: when it began and took, or when the line that resumes it says.
+    /// The end is the begin plus the duration, or the time of the line that resumes the call.
     fn exit(
         &mut self,
         tid: u32,
@@ -165,61 +164,62 @@ impl<'r> Reader<'r> {
     ) {
         let end_ns = outcome.took_ns.map_or(line_ns, |took_ns| begin_ns.saturating_add(took_ns));
         let Some(value) = outcome.value else { return };
-        let due = match effect(name, args) {
-            Effect::Call { call, .. } => Due::Exit { tid, call, result: value },
+        let pending = match effect(name, args) {
+            Effect::Call { call, .. } => Pending::Exit { tid, call, result: value },
             Effect::Made { is_thread } if value > 0 => {
-                Due::Made { tid, child: u32::try_from(value).unwrap_or(0), is_thread }
+                Pending::Made { tid, child: u32::try_from(value).unwrap_or(0), is_thread }
             }
             Effect::Submit => return self.submit(tid, line_ns, args, value),
             Effect::Collect => {
                 let results = libaio::results(args, usize::try_from(value).unwrap_or(0));
-                Due::Collected { results }
+                Pending::Collected { results }
             }
             _ => return,
         };
         self.serial += 1;
-        self.due.insert((Reverse(end_ns), Reverse(self.serial)), due);
+        self.pending.insert((Reverse(end_ns), Reverse(self.serial)), pending);
     }
 
     fn submit(&mut self, tid: u32, ts_ns: u64, args: &[u8], taken: i64) {
-        for asked in libaio::asked(args, usize::try_from(taken).unwrap_or(0)) {
-            if let Some(target) = asked.target.clone() {
-                self.learn(tid, ts_ns, asked.fd, target);
+        for control_blocks in libaio::control_blocks(args, usize::try_from(taken).unwrap_or(0)) {
+            if let Some(target) = control_blocks.target.clone() {
+                self.learn(tid, ts_ns, control_blocks.fd, target);
             }
-            let (tgid, opened) = self.mapper.opened(tid, asked.fd);
-            let scribe = self.mapper.scribe();
-            std::mem::swap(&mut scribe.records, &mut self.records);
-            scribe.counters.read += 1;
-            let obj = opened.unwrap_or_else(|| scribe.object(Object::Descriptor { tgid, fd: asked.fd }));
+            let (tgid, opened) = self.mapper.opened(tid, control_blocks.fd);
+            let builder = self.mapper.builder();
+            std::mem::swap(&mut builder.records, &mut self.records);
+            builder.counters.read += 1;
+            let obj =
+                opened.unwrap_or_else(|| builder.object(Object::Descriptor { tgid, fd: control_blocks.fd }));
             let draft = Event {
                 tgid,
                 tid,
                 obj,
-                fd: asked.fd,
-                offset: asked.offset,
-                nbytes: asked.bytes,
+                fd: control_blocks.fd,
+                offset: control_blocks.offset,
+                nbytes: control_blocks.bytes,
                 flags: Flags::INFERRED,
-                ..scribe.blank(Layer::Sys, asked.op, ts_ns)
+                ..builder.new_event(Layer::Sys, control_blocks.op, ts_ns)
             };
-            let admit = scribe.admit(draft, None);
-            std::mem::swap(&mut scribe.records, &mut self.records);
+            let admit = builder.admit(draft, None);
+            std::mem::swap(&mut builder.records, &mut self.records);
             self.submitted.push_back(admit);
         }
     }
 
-    /// Tells all that ended before a moment.
-    fn settle(&mut self, until_ns: u64) {
-        while let Some(entry) = self.due.last_entry() {
+    /// Emits all events up to this time.
+    fn emit_ended(&mut self, until_ns: u64) {
+        while let Some(entry) = self.pending.last_entry() {
             let ts_ns = entry.key().0.0;
             if ts_ns > until_ns {
                 return;
             }
             match entry.remove() {
-                Due::Exit { tid, call, result } => self.point(tid, ts_ns, Payload::Exit { call, result }),
-                Due::Made { tid, child, is_thread } => {
+                Pending::Exit { tid, call, result } => self.point(tid, ts_ns, Payload::Exit { call, result }),
+                Pending::Made { tid, child, is_thread } => {
                     self.point(tid, ts_ns, Payload::NewTask { tid: child, is_thread });
                 }
-                Due::Collected { results } => {
+                Pending::Collected { results } => {
                     results.into_iter().for_each(|result| self.collected(ts_ns, result))
                 }
             }
@@ -227,15 +227,15 @@ impl<'r> Reader<'r> {
     }
 
     fn collected(&mut self, ts_ns: u64, result: i64) {
-        let scribe = self.mapper.scribe();
+        let builder = self.mapper.builder();
         match libaio::ended(&mut self.submitted, result) {
             Some(admit) => {
-                std::mem::swap(&mut scribe.records, &mut self.records);
+                std::mem::swap(&mut builder.records, &mut self.records);
                 let status = i32::try_from(result.min(0)).unwrap_or(i32::MIN);
-                scribe.end(&admit, ts_ns, u64::try_from(result).unwrap_or(0), status);
-                std::mem::swap(&mut scribe.records, &mut self.records);
+                builder.end(&admit, ts_ns, u64::try_from(result).unwrap_or(0), status);
+                std::mem::swap(&mut builder.records, &mut self.records);
             }
-            None => scribe.counters.unmatched_end += 1,
+            None => builder.counters.unmatched_end += 1,
         }
     }
 
@@ -245,7 +245,7 @@ impl<'r> Reader<'r> {
     }
 
     fn finish(&mut self) {
-        self.settle(u64::MAX);
-        self.mapper.scribe().counters.unmatched_begin += self.submitted.len() as u64;
+        self.emit_ended(u64::MAX);
+        self.mapper.builder().counters.unmatched_begin += self.submitted.len() as u64;
     }
 }

@@ -16,7 +16,7 @@ pub struct Doctor {
 
 impl Doctor {
     pub fn run(self) -> Outcome {
-        let checks = doctor::examine();
+        let checks = doctor::checks();
         if self.json {
             output::json(&checks)?;
         } else {

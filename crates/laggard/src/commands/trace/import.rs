@@ -9,8 +9,8 @@ use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
 use laggard_input::{expand, for_each_content, total_bytes};
+use laggard_trace::Roles;
 use laggard_trace::importing::{FileOutcome, Format, Importer, Options};
-use laggard_trace::mapping::Roles;
 use laggard_trace::model::{Counters, Footer};
 
 use crate::atomic_file::AtomicFile;

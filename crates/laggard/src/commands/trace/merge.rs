@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use laggard_trace::ltr::Reader;
-use laggard_trace::merging::{self, Offset, Survey};
+use laggard_trace::merging::{self, MatchableRequests, Offset};
 
 use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, tell};
@@ -37,9 +37,9 @@ impl Merge {
         if self.files.len() > usize::from(u16::MAX) {
             bail!("more traces than one file can hold");
         }
-        let surveys: Vec<Survey> =
-            self.files.iter().map(|path| surveyed(path)).collect::<anyhow::Result<_>>()?;
-        let offsets: Vec<Option<Offset>> = self.offsets(&surveys);
+        let requests: Vec<MatchableRequests> =
+            self.files.iter().map(|path| requests_of(path)).collect::<anyhow::Result<_>>()?;
+        let offsets: Vec<Option<Offset>> = self.offsets(&requests);
         let readers = self.files.iter().map(|path| opened(path)).collect::<anyhow::Result<_>>()?;
         let (_, footer) = merging::merge(readers, &offsets, BufWriter::new(out.handle()?))?;
         out.finish()?;
@@ -49,8 +49,8 @@ impl Merge {
         Ok(Done::Well)
     }
 
-    fn offsets(&self, surveys: &[Survey]) -> Vec<Option<Offset>> {
-        let Some((first, others)) = surveys.split_first() else { return Vec::new() };
+    fn offsets(&self, requests: &[MatchableRequests]) -> Vec<Option<Offset>> {
+        let Some((first, others)) = requests.split_first() else { return Vec::new() };
         let found = others.iter().zip(&self.files[1..]).map(|(other, path)| {
             let offset = merging::offset(first, other);
             match offset {
@@ -79,12 +79,12 @@ fn opened(path: &Path) -> anyhow::Result<Reader<File>> {
     Reader::open(file).map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
-fn surveyed(path: &Path) -> anyhow::Result<Survey> {
+fn requests_of(path: &Path) -> anyhow::Result<MatchableRequests> {
     let mut reader = opened(path)?;
-    let survey = merging::survey(&mut reader);
+    let requests = merging::matchable_requests(&mut reader);
     let damage = reader.damage();
     if let Some(error) = damage.first.as_ref().or(damage.cut_short.as_ref()) {
         tell(format_args!("{}: {error}; the rest is merged", path.display()));
     }
-    Ok(survey)
+    Ok(requests)
 }

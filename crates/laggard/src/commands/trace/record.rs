@@ -8,13 +8,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use clap::Args;
 use laggard_core::model::time::Span;
-use laggard_trace::capture::CaptureError;
-use laggard_trace::capture::guard;
-use laggard_trace::capture::plan::{self, LAYERS, Plan};
-use laggard_trace::capture::recording::{Recording, Summary};
-use laggard_trace::capture::scope::{self, Mount, Scope};
-use laggard_trace::capture::session::Session;
-use laggard_trace::mapping::Roles;
+use laggard_trace::Roles;
+use laggard_trace::capture::{
+    CaptureError, LAYERS, Mount, Plan, Recording, Scope, Session, Summary, default_kib_per_cpu, device, guard,
+};
 use laggard_trace::model::Layer;
 use regex::Regex;
 
@@ -98,7 +95,7 @@ pub struct Guard {
 
 impl Guard {
     pub fn run(self) -> Outcome {
-        guard::keep(&self.manifest)?;
+        guard::run(&self.manifest)?;
         Ok(Done::Well)
     }
 }
@@ -141,7 +138,7 @@ impl Record {
         Ok(Plan {
             layers: self.layers()?,
             scope: self.scope()?,
-            kib_per_cpu: kib.unwrap_or_else(|| plan::default_kib_per_cpu(Path::new("/proc"))),
+            kib_per_cpu: kib.unwrap_or_else(|| default_kib_per_cpu(Path::new("/proc"))),
             has_probes: !self.no_aio,
             as_text: self.text,
             starter,
@@ -181,7 +178,7 @@ impl Record {
             servers: servers.map_err(|error| CaptureError::Input(format!("--server: {error}")))?,
             server_processes: processes.collect(),
             mount: self.mount.as_deref().map(Mount::of).transpose()?,
-            device: self.dev.as_deref().map(|name| scope::device(name, Path::new("/sys"))).transpose()?,
+            device: self.dev.as_deref().map(|name| device(name, Path::new("/sys"))).transpose()?,
         })
     }
 
@@ -224,7 +221,7 @@ fn cost(summary: &Summary) -> String {
         summary.read as f64 / seconds,
         single(summary.overhead.syscall_ns),
         single(summary.overhead.uprobe_ns),
-        summary.tally.cost(&summary.overhead).as_secs_f64(),
+        summary.counts.cost(&summary.overhead).as_secs_f64(),
     )
 }
 

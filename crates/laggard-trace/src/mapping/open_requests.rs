@@ -1,4 +1,4 @@
-//! Requests of the block layer that are queued or at the device, found by the sectors they cover.
+//! Requests that are queued or at the device, found by sector.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,56 +7,55 @@ use crate::hashing::WordMap;
 use crate::model::{Event, Op};
 use crate::tracepoints::Device;
 
-/// More open requests than this are taken for ends that were lost.
-const MOST_OPEN: usize = 1 << 17;
+/// With more open requests than this, the ends are assumed to be lost.
+const MAX_OPEN: usize = 1 << 17;
 
-/// What the kernel was handed: a bio, a blk request.
+/// A bio: a request of the layer blk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bio {
     pub admit: Event,
     pub end: u64,
-    /// Sectors that have not gone to the device yet.
+    /// Sectors that have not been sent to the device.
     pub unissued: u64,
-    /// Sectors that have not come back yet.
+    /// Sectors that have not completed.
     pub undone: u64,
     pub status: i32,
     pub is_merged: bool,
     pub is_split: bool,
 }
 
-/// What the device was handed: a request of one or more bios, a dev request.
+/// A request of the layer dev: one or more bios.
 #[derive(Clone, Debug)]
-pub(super) struct Issued {
+pub(super) struct DeviceRequest {
     pub admit: Event,
     pub end: u64,
-    /// All its sectors, also of what has come back.
+    /// Including completed ones.
     pub sectors: u64,
-    pub members: Vec<Place>,
+    pub members: Vec<RequestKey>,
     pub status: i32,
 }
 
-/// Where a request is held: several may begin at the same sector.
-pub(super) type Place = (Device, u64, u64);
+/// Device, first sector, serial number: several requests may begin at the same sector.
+pub(super) type RequestKey = (Device, u64, u64);
 
-/// Requests by place.
 #[derive(Debug)]
-pub(super) struct Shelf<T> {
-    held: BTreeMap<Place, T>,
+pub(super) struct OpenRequests<T> {
+    held: BTreeMap<RequestKey, T>,
     serial: u64,
     longest: u64,
 }
 
-impl<T> Default for Shelf<T> {
-    fn default() -> Shelf<T> {
-        Shelf { held: BTreeMap::new(), serial: 0, longest: 0 }
+impl<T> Default for OpenRequests<T> {
+    fn default() -> OpenRequests<T> {
+        OpenRequests { held: BTreeMap::new(), serial: 0, longest: 0 }
     }
 }
 
-impl<T> Shelf<T> {
-    /// Puts a request that begins at a sector and is so long; how many had to go for it.
+impl<T> OpenRequests<T> {
+    /// Returns the number of requests dropped because there were too many.
     pub fn put(&mut self, device: Device, sector: u64, sectors: u64, request: T) -> u64 {
         let mut gone = 0;
-        if self.held.len() >= MOST_OPEN {
+        if self.held.len() >= MAX_OPEN {
             gone = self.held.len() as u64;
             self.held.clear();
         }
@@ -66,8 +65,13 @@ impl<T> Shelf<T> {
         gone
     }
 
-    /// Those that may overlap sectors, in the order of their begin.
-    pub fn near(&mut self, device: Device, begin: u64, end: u64) -> impl Iterator<Item = (Place, &mut T)> {
+    /// Requests that may overlap the sectors, ordered by begin.
+    pub fn near(
+        &mut self,
+        device: Device,
+        begin: u64,
+        end: u64,
+    ) -> impl Iterator<Item = (RequestKey, &mut T)> {
         let from = (device, begin.saturating_sub(self.longest), 0);
         let to = (device, end, 0);
         let is_range = from <= to;
@@ -76,18 +80,18 @@ impl<T> Shelf<T> {
             .map(|(place, request)| (*place, request))
     }
 
-    /// Those that begin at a sector, oldest first.
-    pub fn at(&self, device: Device, sector: u64) -> impl Iterator<Item = (Place, &T)> {
+    /// Oldest first.
+    pub fn at(&self, device: Device, sector: u64) -> impl Iterator<Item = (RequestKey, &T)> {
         self.held
             .range((device, sector, 0)..=(device, sector, u64::MAX))
             .map(|(place, request)| (*place, request))
     }
 
-    pub fn get(&mut self, place: Place) -> Option<&mut T> {
+    pub fn get(&mut self, place: RequestKey) -> Option<&mut T> {
         self.held.get_mut(&place)
     }
 
-    pub fn take(&mut self, place: Place) -> Option<T> {
+    pub fn take(&mut self, place: RequestKey) -> Option<T> {
         self.held.remove(&place)
     }
 
@@ -96,19 +100,18 @@ impl<T> Shelf<T> {
     }
 }
 
-/// Requests without sectors, such as flushes: first in, first out.
+/// Requests without sectors, such as flushes; first in, first out.
 #[derive(Debug, Default)]
 pub(super) struct Flushes {
     pub queued: WordMap<Device, VecDeque<Event>>,
     pub issued: WordMap<Device, VecDeque<(Event, Option<Event>)>>,
 }
 
-/// Sectors that two stretches have in common.
+/// The number of sectors in both ranges.
 pub(super) fn overlap(a: (u64, u64), b: (u64, u64)) -> u64 {
     a.1.min(b.1).saturating_sub(a.0.max(b.0))
 }
 
-/// Whether two operations go the same way.
-pub(super) fn same_way(a: Op, b: Op) -> bool {
+pub(super) fn is_same_direction(a: Op, b: Op) -> bool {
     a == b || matches!((a, b), (Op::Other, _) | (_, Op::Other))
 }

@@ -1,19 +1,17 @@
-//! What readers of whole requests give: when each began and ended, and what it asked for.
+//! Requests with begin and end, as some formats report them, and the sink that converts them to records.
 
-use crate::mapping::Scribe;
+use crate::mapping::RecordBuilder;
 use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, NO_OFFSET, Object, Op, Record, RequestId};
-use crate::reading::ReadError;
 use crate::tracepoints::Comm;
+use laggard_input::ReadError;
 
-/// A request whose begin and end are known, or only one of the two.
+/// A request; begin, end or both are known.
 #[derive(Clone, Debug)]
 pub(crate) struct Interval<'i> {
     pub layer: Layer,
     pub op: Op,
     pub begin_ns: u64,
-    /// When it was handed on, where that is known.
     pub issue_ns: Option<u64>,
-    /// When it came back, where that is known.
     pub complt_ns: Option<u64>,
     pub end_ns: Option<u64>,
     pub object: Option<Object>,
@@ -30,7 +28,6 @@ pub(crate) struct Interval<'i> {
 }
 
 impl Interval<'_> {
-    /// Nothing is known but the layer, the operation and the begin.
     pub fn new(layer: Layer, op: Op, begin_ns: u64) -> Interval<'static> {
         Interval {
             layer,
@@ -54,29 +51,28 @@ impl Interval<'_> {
     }
 }
 
-/// Takes requests from a reader, and counts what it could not read.
-pub(crate) struct Intake<'i> {
-    scribe: &'i mut Scribe,
+/// Converts requests to records, and counts errors of the reader.
+pub(crate) struct RequestSink<'i> {
+    builder: &'i mut RecordBuilder,
     records: &'i mut dyn FnMut(&mut Vec<Record>) -> Result<(), ReadError>,
     pub first_dropped: Option<ReadError>,
 }
 
-impl<'i> Intake<'i> {
+impl<'i> RequestSink<'i> {
     pub fn new(
-        scribe: &'i mut Scribe,
+        builder: &'i mut RecordBuilder,
         records: &'i mut dyn FnMut(&mut Vec<Record>) -> Result<(), ReadError>,
-    ) -> Intake<'i> {
-        Intake { scribe, records, first_dropped: None }
+    ) -> RequestSink<'i> {
+        RequestSink { builder, records, first_dropped: None }
     }
 
-    /// Takes a request; the number that it got.
     pub fn request(&mut self, interval: &Interval<'_>) -> Result<RequestId, ReadError> {
-        self.scribe.counters.read += 1;
+        self.builder.counters.read += 1;
         let draft = Event {
-            obj: interval.object.clone().map(|object| self.scribe.object(object)).unwrap_or_default(),
+            obj: interval.object.clone().map(|object| self.builder.object(object)).unwrap_or_default(),
             comm: match interval.comm {
                 "" => Default::default(),
-                comm => self.scribe.comm(Comm::from(comm)),
+                comm => self.builder.comm(Comm::from(comm)),
             },
             fd: interval.fd,
             offset: interval.offset,
@@ -84,23 +80,23 @@ impl<'i> Intake<'i> {
             tgid: interval.tgid,
             tid: interval.tid,
             flags: interval.flags,
-            ..self.scribe.blank(interval.layer, interval.op, interval.begin_ns)
+            ..self.builder.new_event(interval.layer, interval.op, interval.begin_ns)
         };
-        let admit = self.scribe.admit(draft, interval.parent);
+        let admit = self.builder.admit(draft, interval.parent);
         if let Some(issue_ns) = interval.issue_ns {
-            self.scribe.step(&admit, Kind::Issue, issue_ns, Flags::NONE);
+            self.builder.step(&admit, Kind::Issue, issue_ns, Flags::NONE);
         }
         if let Some(complt_ns) = interval.complt_ns {
-            self.scribe.step(&admit, Kind::Complt, complt_ns, Flags::NONE);
+            self.builder.step(&admit, Kind::Complt, complt_ns, Flags::NONE);
         }
         if let Some(end_ns) = interval.end_ns {
-            self.scribe.end(&admit, end_ns, interval.done, interval.status);
+            self.builder.end(&admit, end_ns, interval.done, interval.status);
         }
-        (self.records)(&mut self.scribe.records)?;
+        (self.records)(&mut self.builder.records)?;
         Ok(admit.req)
     }
 
-    /// A request is for a further one.
+    /// Adds another parent to a request.
     pub fn edge(
         &mut self,
         parent: RequestId,
@@ -109,23 +105,23 @@ impl<'i> Intake<'i> {
         rule: LinkRule,
     ) -> Result<(), ReadError> {
         let confidence = rule.confidence();
-        self.scribe.records.push(Record::Edge(Edge { parent, child, bytes, rule, confidence }));
-        (self.records)(&mut self.scribe.records)
+        self.builder.records.push(Record::Edge(Edge { parent, child, bytes, rule, confidence }));
+        (self.records)(&mut self.builder.records)
     }
 
-    /// A request that never ended.
+    /// Counts a request without an end.
     pub fn unended(&mut self) {
-        self.scribe.counters.unmatched_begin += 1;
+        self.builder.counters.unmatched_begin += 1;
     }
 
-    /// An end without a begin.
+    /// Counts an end without a begin.
     pub fn unbegun(&mut self) {
-        self.scribe.counters.unmatched_end += 1;
+        self.builder.counters.unmatched_end += 1;
     }
 
-    /// Something that could not be understood.
+    /// Counts a line or record that is not understood.
     pub fn dropped(&mut self, error: ReadError) {
-        self.scribe.counters.dropped += 1;
+        self.builder.counters.dropped += 1;
         self.first_dropped.get_or_insert(error);
     }
 }

@@ -1,26 +1,26 @@
-//! Calls within calls: what a thread asks of a lower layer while it is in a call of a higher one is for that call.
+//! Nested calls: a request of a thread belongs to the call of a higher layer that the thread is in.
 
 use crate::hashing::WordMap;
 use crate::model::{Event, Kind, Layer, LinkRule, RequestId};
 
-/// The calls that threads are in.
+/// By thread.
 #[derive(Debug, Default)]
-pub(super) struct Nest {
+pub(super) struct OpenCalls {
     open: WordMap<u64, Vec<(Layer, RequestId)>>,
 }
 
-/// Calls of a thread beyond this have lost their ends.
-const DEEPEST: usize = 64;
+/// With more open calls than this, the ends are assumed to be lost.
+const MAX_DEPTH: usize = 64;
 
-impl Nest {
-    /// An event in the order of time, with what it is for.
-    pub fn placed(&mut self, event: Event) -> Event {
+impl OpenCalls {
+    /// Expects events ordered by time.
+    pub fn with_parent(&mut self, event: Event) -> Event {
         let thread = u64::from(event.tgid) << 32 | u64::from(event.tid);
         let calls = self.open.entry(thread).or_default();
         match event.kind {
             Kind::Admit => {
                 let above = calls.iter().rev().find(|(layer, _)| *layer < event.layer).map(|(_, id)| *id);
-                if calls.len() >= DEEPEST {
+                if calls.len() >= MAX_DEPTH {
                     calls.clear();
                 }
                 calls.push((event.layer, event.req));

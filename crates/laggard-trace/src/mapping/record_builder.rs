@@ -1,4 +1,4 @@
-//! Writes records: numbers requests, names objects and processes, and counts.
+//! Creates records: numbers requests, objects and process names, and counts.
 
 use crate::model::{
     CommId, Counters, Event, Flags, HostId, Interner, Kind, Layer, LinkRule, NO_OFFSET, Object, ObjectId, Op,
@@ -6,12 +6,11 @@ use crate::model::{
 };
 use crate::tracepoints::Comm;
 
-/// Names beyond these are not told apart.
-const MOST_OBJECTS: u32 = 1 << 22;
-const MOST_COMMS: u32 = u16::MAX as u32;
+/// Names beyond these limits get the number 0.
+const MAX_OBJECTS: u32 = 1 << 22;
+const MAX_COMMS: u32 = u16::MAX as u32;
 
-/// Writes records.
-pub(crate) struct Scribe {
+pub(crate) struct RecordBuilder {
     host: HostId,
     requests: [u64; Layer::COUNT],
     objects: Interner<Object>,
@@ -21,31 +20,30 @@ pub(crate) struct Scribe {
     last_ns: u64,
 }
 
-/// What a request is for, and why.
+/// The parent of a request, and the rule by which it was found.
 pub(crate) type Link = Option<(RequestId, LinkRule)>;
 
-impl Scribe {
-    pub fn new(host: HostId) -> Scribe {
-        Scribe {
+impl RecordBuilder {
+    pub fn new(host: HostId) -> RecordBuilder {
+        RecordBuilder {
             host,
             requests: [0; Layer::COUNT],
-            objects: Interner::new(MOST_OBJECTS),
-            comms: Interner::new(MOST_COMMS),
+            objects: Interner::new(MAX_OBJECTS),
+            comms: Interner::new(MAX_COMMS),
             records: Vec::new(),
             counters: Counters::default(),
             last_ns: 0,
         }
     }
 
-    /// Hears of the time of a record that was read.
-    pub fn clock(&mut self, ts_ns: u64) {
+    pub fn count_read(&mut self, ts_ns: u64) {
         self.counters.read += 1;
         self.counters.out_of_order += u64::from(ts_ns < self.last_ns);
         self.last_ns = self.last_ns.max(ts_ns);
     }
 
-    /// An event to fill in: nothing is known of it but the layer, the operation and the time.
-    pub fn blank(&self, layer: Layer, op: Op, ts_ns: u64) -> Event {
+    /// Everything but layer, operation and time is unknown.
+    pub fn new_event(&self, layer: Layer, op: Op, ts_ns: u64) -> Event {
         Event {
             ts_ns,
             req: RequestId::NONE,
@@ -67,7 +65,7 @@ impl Scribe {
         }
     }
 
-    /// Begins a request: its ADMIT.
+    /// Begins a request with its ADMIT.
     pub fn admit(&mut self, draft: Event, link: Link) -> Event {
         let counter = &mut self.requests[usize::from(draft.layer.order())];
         *counter += 1;
@@ -78,12 +76,12 @@ impl Scribe {
         admit
     }
 
-    /// A request comes to a boundary between begin and end.
+    /// A boundary between begin and end.
     pub fn step(&mut self, admit: &Event, kind: Kind, ts_ns: u64, flags: Flags) {
         self.event(Event { kind, ts_ns, flags: admit.flags | flags, ..*admit });
     }
 
-    /// A request ends: its CALLBACK.
+    /// Ends a request with its CALLBACK.
     pub fn end(&mut self, admit: &Event, ts_ns: u64, nbytes: u64, status: i32) {
         let mut flags = admit.flags.without(Flags::SYNTHETIC);
         if ts_ns < admit.ts_ns {
@@ -97,7 +95,6 @@ impl Scribe {
         self.records.push(Record::Event(Event { parent: RequestId::NONE, link: LinkRule::None, ..event }));
     }
 
-    /// The number of an object.
     pub fn object(&mut self, object: Object) -> ObjectId {
         let (number, is_new) = self.objects.number(object.clone());
         if is_new {
@@ -106,7 +103,6 @@ impl Scribe {
         ObjectId(number)
     }
 
-    /// The number of a task's name.
     pub fn comm(&mut self, comm: Comm) -> CommId {
         let (number, is_new) = self.comms.number(comm);
         let id = CommId(number as u16);

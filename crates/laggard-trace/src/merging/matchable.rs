@@ -1,4 +1,4 @@
-//! What a trace has of requests that another host may have seen too.
+//! Requests of a trace that another host may also have recorded.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -7,39 +7,39 @@ use crate::hashing::WordMap;
 use crate::ltr::Reader;
 use crate::model::{Event, Kind, Layer, Op, Record, RequestId};
 
-/// What a request asks for: the same on both ends of a connection.
-pub(super) type Asked = (Op, i64, u64);
-/// When it began and ended.
+/// Operation, offset and size: the same on both ends of a connection.
+pub(super) type RequestShape = (Op, i64, u64);
+/// Begin and end.
 pub(super) type Times = (u64, u64);
 
-/// A few thousand pairs tell the offset as well as millions.
-const MOST_KEPT: usize = 1 << 16;
+/// More pairs do not improve the offset.
+const MAX_KEPT: usize = 1 << 16;
 
-/// Requests with a place, by what they ask for, in the order of time.
+/// Requests with an offset, ordered by time.
 #[derive(Debug, Default)]
-pub struct Survey {
-    pub(super) client: HashMap<Asked, Vec<Times>>,
-    pub(super) server: HashMap<Asked, Vec<Times>>,
+pub struct MatchableRequests {
+    pub(super) client: HashMap<RequestShape, Vec<Times>>,
+    pub(super) server: HashMap<RequestShape, Vec<Times>>,
     pub(super) boot_id: String,
     layers: [usize; Layer::COUNT],
 }
 
-/// Reads a trace through.
-pub fn survey<R: Read>(reader: &mut Reader<R>) -> Survey {
+/// Reads the whole trace.
+pub fn matchable_requests<R: Read>(reader: &mut Reader<R>) -> MatchableRequests {
     let boot_id = reader.header().hosts.first().map(|host| host.boot_id.clone()).unwrap_or_default();
-    let mut survey = Survey { boot_id, ..Survey::default() };
-    let mut open: WordMap<u64, (Asked, u64)> = WordMap::default();
-    let mut by_layer: HashMap<(Layer, Asked), Vec<Times>> = HashMap::new();
+    let mut requests = MatchableRequests { boot_id, ..MatchableRequests::default() };
+    let mut open: WordMap<u64, (RequestShape, u64)> = WordMap::default();
+    let mut by_layer: HashMap<(Layer, RequestShape), Vec<Times>> = HashMap::new();
     for record in reader.by_ref() {
         let Record::Event(event) = record else { continue };
         match event.kind {
-            Kind::Admit if is_wanted(&event) && open.len() < MOST_KEPT => {
+            Kind::Admit if is_wanted(&event) && open.len() < MAX_KEPT => {
                 open.insert(event.req.0, ((event.op, event.offset, event.nbytes), event.ts_ns));
             }
             Kind::Callback => {
                 let Some((asked, begin)) = take(&mut open, event.req) else { continue };
-                let kept = &mut survey.layers[usize::from(event.layer.order())];
-                if *kept < MOST_KEPT && begin <= event.ts_ns {
+                let kept = &mut requests.layers[usize::from(event.layer.order())];
+                if *kept < MAX_KEPT && begin <= event.ts_ns {
                     *kept += 1;
                     by_layer.entry((event.layer, asked)).or_default().push((begin, event.ts_ns));
                 }
@@ -47,24 +47,24 @@ pub fn survey<R: Read>(reader: &mut Reader<R>) -> Survey {
             _ => {}
         }
     }
-    survey.sort_out(by_layer);
-    survey
+    requests.sort_out(by_layer);
+    requests
 }
 
-fn take(open: &mut WordMap<u64, (Asked, u64)>, req: RequestId) -> Option<(Asked, u64)> {
+fn take(open: &mut WordMap<u64, (RequestShape, u64)>, req: RequestId) -> Option<(RequestShape, u64)> {
     open.remove(&req.0)
 }
 
-/// Whether another host may have seen it, and it has a place to be known by.
+/// True if another host may have recorded it, and it has an offset.
 fn is_wanted(event: &Event) -> bool {
     let is_telling =
         matches!(event.layer, Layer::Sys | Layer::Fuse | Layer::Pfsc | Layer::Pfss | Layer::Ssys);
     is_telling && event.op.is_data() && event.offset >= 0
 }
 
-impl Survey {
-    /// The layers next to the network tell most.
-    fn sort_out(&mut self, by_layer: HashMap<(Layer, Asked), Vec<Times>>) {
+impl MatchableRequests {
+    /// Keeps the layer nearest to the network on each side.
+    fn sort_out(&mut self, by_layer: HashMap<(Layer, RequestShape), Vec<Times>>) {
         let has = |layer: &Layer| self.layers[usize::from(layer.order())] > 0;
         let client = [Layer::Pfsc, Layer::Fuse, Layer::Sys].into_iter().find(has);
         let server = [Layer::Pfss, Layer::Ssys].into_iter().find(has);
