@@ -1,4 +1,4 @@
-//! Any bytes as what strace, fio, DFTracer and Recorder write, and as the paper's lines: a trace at worst empty.
+//! Any bytes as a trace of strace, fio, DFTracer or Recorder, or as lines of the paper: no panic, at worst an empty trace.
 #![no_main]
 
 mod trace;

@@ -1,4 +1,4 @@
-//! Any bytes as a Darshan log: no length in it is believed.
+//! Any bytes as a Darshan log: no length in it is trusted.
 #![no_main]
 
 mod trace;

@@ -1,4 +1,4 @@
-//! Any bytes as a trace file, compressed or as its text: what is read of it can be written again.
+//! Any bytes as a trace file, compressed or as text: records that are read can be written again.
 #![no_main]
 
 use laggard_trace::ltr::{Reader, Writer};
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     read(bytes);
-    // The text itself, since no fuzzer compresses.
+    // As text, since a fuzzer does not compress.
     if let Ok(file) = zstd::encode_all(bytes, 1) {
         read(&file);
     }

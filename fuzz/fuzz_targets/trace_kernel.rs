@@ -1,4 +1,4 @@
-//! Any bytes as the kernel's text, as records of blktrace and as what blkparse prints: a trace at worst empty.
+//! Any bytes as text of tracefs, records of blktrace or output of blkparse: no panic, at worst an empty trace.
 #![no_main]
 
 mod trace;

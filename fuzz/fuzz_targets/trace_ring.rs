@@ -1,4 +1,4 @@
-//! Any bytes as a page of the kernel's ring buffer, and any text as what it says of its records: no panic, and never
+//! Any bytes as a page of the kernel's ring buffer, and any text as the description of its records: no panic, and never
 //! more records than words.
 #![no_main]
 
@@ -18,7 +18,7 @@ fuzz_target!(|content: &[u8]| {
     for text in KNOWN {
         decoder.learn(&Format::parse(text).expect("a format of our own"));
     }
-    // What is before the first zero is a description, the rest a page.
+    // The bytes before the first zero are a description, the rest a page.
     let (text, bytes) = content.split_at(content.iter().position(|byte| *byte == 0).unwrap_or(0));
     let text = String::from_utf8_lossy(text);
     let _ = Format::parse(&text).map(|format| decoder.learn(&format));

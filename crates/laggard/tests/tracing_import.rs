@@ -22,7 +22,7 @@ fn admits(file: &Path, layer: Layer) -> usize {
 }
 
 #[test]
-fn a_trace_is_imported_and_told_of() {
+fn a_trace_is_imported_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let (calls, out) = (folder.path().join("calls.txt.zst"), folder.path().join("run.ltr"));
     std::fs::write(&calls, zstd::encode_all(CALLS.as_bytes(), 1).unwrap()).unwrap();
@@ -39,7 +39,7 @@ fn a_trace_is_imported_and_told_of() {
 }
 
 #[test]
-fn damage_is_told_with_its_place_and_the_rest_is_kept() {
+fn damage_is_reported_with_its_position_and_the_rest_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let (calls, other, out) =
         (folder.path().join("calls.txt"), folder.path().join("other"), folder.path().join("run.ltr"));
@@ -49,7 +49,7 @@ fn damage_is_told_with_its_place_and_the_rest_is_kept() {
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
     let told = errors(&output);
     assert!(
-        told.contains("calls.txt: 1 record not understood, the first in line 2: expected a line of `strace"),
+        told.contains("calls.txt: 1 record not understood; the first: line 2: expected a line of `strace"),
         "{told}"
     );
     assert!(told.contains("other: expected a trace of ftrace"), "{told}");
@@ -58,7 +58,7 @@ fn damage_is_told_with_its_place_and_the_rest_is_kept() {
 }
 
 #[test]
-fn nothing_is_written_where_nothing_could_be_read() {
+fn no_file_is_written_if_nothing_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("file"), folder.path().join("run.ltr"));
     std::fs::write(&file, "what is this?\n").unwrap();
@@ -71,10 +71,10 @@ fn nothing_is_written_where_nothing_could_be_read() {
     assert!(!out.exists());
     let output = laggard(&["trace", "import", text(&file), "--format", "sar", "-o", text(&out)]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("write one of ftrace"), "{}", errors(&output));
+    assert!(errors(&output).contains("write one of blktrace"), "{}", errors(&output));
 }
 
-/// The same ten reads on a client's clock, and on that of a server which is an hour ahead.
+/// The same ten reads on the clocks of a client and of a server that is an hour ahead.
 fn two_hosts(folder: &Path) -> [std::path::PathBuf; 2] {
     let (mut client, mut server) = (String::new(), String::new());
     for nth in 0..10u64 {
@@ -105,7 +105,7 @@ fn traces_of_two_hosts_are_merged_on_one_clock() {
     let all = folder.path().join("all.ltr");
     let output = laggard(&["trace", "merge", text(&client), text(&server), "-o", text(&all)]);
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
-    assert!(errors(&output).contains("by 10 requests"), "{}", errors(&output));
+    assert!(errors(&output).contains("from 10 requests"), "{}", errors(&output));
     let reader = Reader::open(File::open(&all).unwrap()).unwrap();
     let hosts = &reader.header().hosts;
     assert_eq!((hosts[0].offset_ns, hosts[1].offset_ns), (0, -3_600_000_000_000));
@@ -116,7 +116,7 @@ fn traces_of_two_hosts_are_merged_on_one_clock() {
 }
 
 #[test]
-fn a_trace_that_was_cut_short_is_merged_as_far_as_it_goes() {
+fn a_truncated_trace_is_merged_up_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let [client, server] = two_hosts(folder.path());
     let (whole, all) = (std::fs::read(&server).unwrap(), folder.path().join("all.ltr"));
@@ -128,7 +128,7 @@ fn a_trace_that_was_cut_short_is_merged_as_far_as_it_goes() {
 }
 
 #[test]
-fn real_traces_of_one_workload_are_imported_from_what_they_were_recorded_in() {
+fn real_traces_of_one_workload_are_imported_from_all_formats() {
     let Some(run) = corpus("traces/runA") else { return };
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run.ltr");

@@ -1,6 +1,6 @@
-//! Recording on this machine: root, tracefs, fio and GlusterFS; says what is missing where it is.
+//! Recording on this host; needs root, tracefs, fio and GlusterFS, and reports what is missing.
 //!
-//! Figures are asserted that hold on any machine, never speeds.
+//! Asserts only properties that hold on any host, never speeds.
 #![allow(clippy::unwrap_used)]
 
 #[path = "tracing_live/gluster.rs"]
@@ -21,14 +21,14 @@ use laggard_trace::model::{Layer, MetaOp, Op};
 use support::{command, errors, lab, laggard, left_out, prints, text};
 use trace::Trace;
 
-/// Recordings share the kernel's probes and the machine, so they take turns: also those of two runs of the tests.
-fn turn() -> std::fs::File {
+/// A lock: recordings share the kernel's probes and the host, so only one runs at a time.
+fn exclusive() -> std::fs::File {
     let file = std::fs::File::create(std::env::temp_dir().join("laggard-trace-tests.lock")).unwrap();
     file.lock().unwrap();
     file
 }
 
-/// Whether something can be recorded here, with these programs.
+/// True if recording is possible here with these programs.
 fn can_be(programs: &[&str]) -> bool {
     let output = laggard(&["trace", "doctor"]);
     if !output.status.success() {
@@ -59,13 +59,12 @@ fn record(out: &Path, options: &[&str], words: &[&str]) -> Output {
     output
 }
 
-/// What the analyser says.
 fn analysed(path: &Path) -> serde_json::Value {
     let output = laggard(&["trace", "analyze", text(path), "--json"]);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", errors(&output)))
 }
 
-/// The findings of the analyser, gravest first; how grave they are depends on the machine.
+/// Findings by severity; the severity depends on the host.
 fn findings(path: &Path) -> Vec<String> {
     ids(&analysed(path))
 }
@@ -75,7 +74,7 @@ fn ids(report: &serde_json::Value) -> Vec<String> {
     found.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// fio on a file that it has laid out before, so that the recording has only the reads.
+/// fio on a file that exists already, so that the recording contains only reads.
 fn fio(folder: &Path, options: &[&str]) -> Vec<String> {
     let folder = format!("--directory={}", text(folder));
     let all = ["fio", "--name=job", "--output-format=terse", "--size=16m", "--bs=64k", &folder];
@@ -94,7 +93,7 @@ fn words(words: &[String]) -> Vec<&str> {
 
 #[test]
 fn the_c_librarys_aio_serves_one_descriptor_with_one_thread_and_others_do_not() {
-    let _turn = turn();
+    let _turn = exclusive();
     if !can_be(&["fio"]) {
         return;
     }
@@ -109,27 +108,27 @@ fn the_c_librarys_aio_serves_one_descriptor_with_one_thread_and_others_do_not() 
     let (trace, out) = play("posixaio.ltr", &["--ioengine=posixaio"]);
     let (aio, sys) = (trace.requests(Layer::Aio, Op::Read), trace.requests(Layer::Sys, Op::Read));
     assert!(aio.len() >= 240, "{}", aio.len());
-    assert!(trace::most_at_once(&aio) >= 14, "{}", trace::most_at_once(&aio));
+    assert!(trace::max_concurrency(&aio) >= 14, "{}", trace::max_concurrency(&aio));
     let own: Vec<_> = sys.into_iter().filter(|request| request.nbytes == 65536).collect();
-    assert_eq!(trace::most_at_once_of_a_descriptor(&own), 1);
+    assert_eq!(trace::max_concurrency_per_descriptor(&own), 1);
     assert!(trace.linked_share(Layer::Sys, Layer::Aio) > 0.95);
     assert_eq!(findings(&out).first().map(String::as_str), Some("T01"));
 
     let (trace, out) = play("libaio.ltr", &["--ioengine=libaio"]);
     assert!(trace.requests(Layer::Aio, Op::Read).is_empty());
-    assert!(trace::most_at_once(&trace.requests(Layer::Blk, Op::Read)) >= 8);
+    assert!(trace::max_concurrency(&trace.requests(Layer::Blk, Op::Read)) >= 8);
     assert!(!findings(&out).contains(&"T01".into()));
 
     lay_out(folder.path(), &["--nrfiles=16"]);
     let (trace, out) = play("files.ltr", &["--ioengine=posixaio", "--nrfiles=16"]);
     let sys = trace.requests(Layer::Sys, Op::Read);
-    assert!(trace::most_at_once(&sys) >= 2, "{}", trace::most_at_once(&sys));
+    assert!(trace::max_concurrency(&sys) >= 2, "{}", trace::max_concurrency(&sys));
     assert!(!findings(&out).contains(&"T01".into()));
 }
 
 #[test]
-fn a_ring_of_io_uring_has_its_bytes_and_its_depth_and_is_not_blamed() {
-    let _turn = turn();
+fn io_uring_has_its_bytes_and_its_queue_depth_and_is_not_blamed() {
+    let _turn = exclusive();
     if !can_be(&["fio"]) {
         return;
     }
@@ -146,10 +145,10 @@ fn a_ring_of_io_uring_has_its_bytes_and_its_depth_and_is_not_blamed() {
     record(&out, &[], &words(&fio));
     let trace = Trace::read(&out);
     let ring = trace.requests(Layer::Uring, Op::Read);
-    assert_eq!((ring.len(), trace::most_at_once(&ring)), (250, 16));
+    assert_eq!((ring.len(), trace::max_concurrency(&ring)), (250, 16));
     assert!(ring.iter().all(|request| request.offset == -1 && request.nbytes == 65536));
     let file = folder.path().join("job.0.0");
-    // A file that is open for less than some 10 ms may be gone before it is named.
+    // A file that is open for less than about 10 ms may be closed before it is looked up.
     assert!(ring[0].fd >= 0 && trace.path_of(&ring[0]).is_none_or(|path| path == text(&file)));
     assert!(trace.linked_share(Layer::Blk, Layer::Uring) > 0.95);
     let report = analysed(&out);
@@ -162,7 +161,7 @@ fn a_ring_of_io_uring_has_its_bytes_and_its_depth_and_is_not_blamed() {
     assert!(!found.contains(&"T01".into()) && !found.contains(&"T22".into()), "{found:?}");
 }
 
-/// Eight sequential streams in one file, the next one drawn by a fixed rule, as a server's file is read for eight clients.
+/// Sequential streams in one file, interleaved by a fixed rule, as a server reads a file for several clients.
 fn interleaved(folder: &Path, streams: u64) -> PathBuf {
     let (bytes, each) = (65536, 16 * 1024 * 1024 / streams);
     let file = folder.join("job.0.0");
@@ -181,7 +180,7 @@ fn interleaved(folder: &Path, streams: u64) -> PathBuf {
         lines.push(format!("{} read {} {bytes}", text(&file), next[stream]));
         next[stream] += bytes;
     }
-    // A file that is open for less than some 10 ms may be gone before it is named. fio waits for milliseconds here,
+    // A file that is open for less than about 10 ms may be closed before it is looked up. fio waits for milliseconds here,
     // though its manual says microseconds.
     lines.push(format!("{} wait 200 0", text(&file)));
     lines.push(format!("{} close", text(&file)));
@@ -192,7 +191,7 @@ fn interleaved(folder: &Path, streams: u64) -> PathBuf {
 
 #[test]
 fn interleaved_streams_have_short_runs_and_one_stream_has_a_long_one() {
-    let _turn = turn();
+    let _turn = exclusive();
     if !can_be(&["fio"]) {
         return;
     }
@@ -209,7 +208,7 @@ fn interleaved_streams_have_short_runs_and_one_stream_has_a_long_one() {
             trace.requests(Layer::Sys, Op::Read).into_iter().filter(|request| request.nbytes == 65536);
         trace::runs_bytes(&reads.collect::<Vec<_>>())
     };
-    // Of k streams in turn at random, a run has 1 / (1 - 1/k) requests in the mean.
+    // With k randomly interleaved streams, a run has 1 / (1 - 1/k) requests on average.
     let runs = play(8);
     let mean = runs.iter().sum::<u64>() as f64 / runs.len() as f64;
     assert_eq!(runs.iter().sum::<u64>(), 16 * 1024 * 1024);
@@ -219,7 +218,7 @@ fn interleaved_streams_have_short_runs_and_one_stream_has_a_long_one() {
 
 #[test]
 fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
-    let _turn = turn();
+    let _turn = exclusive();
     if !can_be(&["fio", "glusterd", "gluster", "unshare", "nsenter", "tc"]) {
         return;
     }
@@ -237,7 +236,7 @@ fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
         let fio = ["fio", "--name=w", "--output-format=terse", "--rw=write", "--ioengine=psync"];
         traced(name, &[&fio[..], &["--directory=/run/mnt"], options].concat())
     };
-    // A file that is gone before it can be looked up is known by what it asks of the mount.
+    // A file that is closed before it can be looked up is recognised by its requests to the mount.
     let brief = ["dd", "if=/dev/zero", "of=/run/mnt/brief", "bs=64k", "count=8", "status=none"];
     let (trace, _) = traced("brief.ltr", &brief);
     let calls = trace.requests(Layer::Sys, Op::Write).into_iter().filter(|call| call.nbytes == 65536);
@@ -249,13 +248,13 @@ fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
     let written = trace.requests(Layer::Pfss, Op::Write);
     assert!(written.len() >= 512, "{}", written.len());
     assert!(trace::early_ack_share(&fuse, &written) <= 0.02);
-    // Every write asks for the capabilities of its file first.
+    // Before every write the kernel asks for the capabilities of the file.
     let asked = trace.requests(Layer::Fuse, Op::Meta(MetaOp::Getxattr)).len();
     assert!((511..=515).contains(&asked), "{asked}");
     let found = findings(&out);
     assert!(found.contains(&"T03".into()) && found.contains(&"T04".into()), "{found:?}");
 
-    // Before options are set: the client then makes new connections in its own time.
+    // Before options are set, since the client then opens new connections asynchronously.
     let slow = gluster.inside(&["tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "10mbit"]);
     let slow = [words(&slow), vec!["burst", "128kb", "latency", "200ms"]].concat();
     assert!(std::process::Command::new(slow[0]).args(&slow[1..]).status().unwrap().success());
@@ -288,8 +287,8 @@ fn writes_wait_for_the_server_without_write_behind_and_do_not_with_it() {
 }
 
 #[test]
-fn what_a_small_buffer_loses_is_counted_and_a_trace_that_lost_much_is_not_judged() {
-    let _turn = turn();
+fn losses_of_a_small_buffer_are_counted_and_a_trace_with_large_losses_is_not_evaluated() {
+    let _turn = exclusive();
     if !can_be(&["dd"]) {
         return;
     }
@@ -305,8 +304,8 @@ fn what_a_small_buffer_loses_is_counted_and_a_trace_that_lost_much_is_not_judged
 }
 
 #[test]
-fn the_kernels_text_tells_the_same_requests_as_its_pages() {
-    let _turn = turn();
+fn the_kernels_text_has_the_same_requests_as_its_pages() {
+    let _turn = exclusive();
     if !can_be(&["dd"]) {
         return;
     }
@@ -327,7 +326,7 @@ fn the_kernels_text_tells_the_same_requests_as_its_pages() {
 
 #[test]
 fn nothing_is_left_in_the_kernel_after_a_recording() {
-    let _turn = turn();
+    let _turn = exclusive();
     if !can_be(&["dd"]) {
         return;
     }
@@ -346,8 +345,8 @@ fn nothing_is_left_in_the_kernel_after_a_recording() {
 }
 
 #[test]
-fn nothing_is_left_in_the_kernel_by_a_recorder_that_is_killed_at_any_moment() {
-    let _turn = turn();
+fn a_recorder_killed_at_any_moment_leaves_nothing_in_the_kernel() {
+    let _turn = exclusive();
     if !can_be(&["sleep"]) {
         return;
     }
@@ -367,8 +366,8 @@ fn nothing_is_left_in_the_kernel_by_a_recorder_that_is_killed_at_any_moment() {
 }
 
 #[test]
-fn what_recorder_and_guard_leave_when_both_are_killed_the_doctor_takes_away() {
-    let _turn = turn();
+fn the_doctor_removes_the_leftovers_of_a_killed_recorder_and_guard() {
+    let _turn = exclusive();
     if !can_be(&["sleep"]) {
         return;
     }
@@ -393,7 +392,7 @@ fn what_recorder_and_guard_leave_when_both_are_killed_the_doctor_takes_away() {
     assert_eq!(Kernel::now(), before);
 }
 
-/// Programs that read one file without end, under names of their own; they end with this.
+/// Programs with different names that read one file forever. Killed on drop.
 struct Readers {
     folder: tempfile::TempDir,
     running: Vec<std::process::Child>,
@@ -402,7 +401,7 @@ struct Readers {
 impl Readers {
     fn new() -> Readers {
         let folder = folder();
-        // A hole that takes a while to read.
+        // A sparse file that takes a while to read.
         std::fs::File::create(folder.path().join("data")).unwrap().set_len(1 << 40).unwrap();
         Readers { folder, running: vec![] }
     }
@@ -424,7 +423,7 @@ impl Readers {
         self.running.last().unwrap().id()
     }
 
-    /// The processes whose reads are in a trace, and whether all of them are of the file.
+    /// The processes with reads in a trace; asserts that all reads are on the file.
     fn in_trace(&self, out: &Path) -> std::collections::BTreeSet<u32> {
         let trace = Trace::read(out);
         let reads = trace.requests(Layer::Sys, Op::Read).into_iter();
@@ -446,7 +445,7 @@ impl Drop for Readers {
 
 #[test]
 fn only_the_chosen_process_is_recorded() {
-    let _turn = turn();
+    let _turn = exclusive();
     if !can_be(&["dd"]) {
         return;
     }
@@ -460,8 +459,8 @@ fn only_the_chosen_process_is_recorded() {
 }
 
 #[test]
-fn processes_are_recorded_by_name_also_those_that_come_later() {
-    let _turn = turn();
+fn processes_are_recorded_by_name_including_later_ones() {
+    let _turn = exclusive();
     if !can_be(&["dd"]) {
         return;
     }
@@ -481,7 +480,7 @@ fn processes_are_recorded_by_name_also_those_that_come_later() {
 
 #[test]
 fn processes_of_a_control_group_are_recorded() {
-    let _turn = turn();
+    let _turn = exclusive();
     let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup", "/sys/fs/cgroup/freezer"];
     let Some(root) = roots.iter().map(Path::new).find(|root| root.join("cgroup.procs").exists()) else {
         return left_out("there are no control groups");
@@ -509,10 +508,10 @@ fn processes_of_a_control_group_are_recorded() {
     assert_eq!(seen.map(Vec::from_iter), Some(vec![chosen]), "{}", errors(&output));
 }
 
-/// AT-9. The disks are the lab's, of which one has a neighbour that nobody sees.
+/// AT-9. The disks are virtual; another workload loads one of them.
 #[test]
 fn the_one_slow_disk_is_named() {
-    let _turns = (turn(), lab::turn());
+    let _turns = (exclusive(), lab::exclusive());
     if !can_be(&["fio"]) || !lab::can_be() {
         return;
     }

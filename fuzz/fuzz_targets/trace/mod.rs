@@ -1,17 +1,16 @@
-//! Imports bytes, and looks at what was made of them.
+//! Imports bytes and checks the trace file.
 
 use laggard_trace::importing::{Format, Importer, Options};
 use laggard_trace::ltr::Reader;
 use laggard_trace::model::Record;
 
-/// Imports bytes as one format. Whatever comes of it is a trace file without damage, in the order of time unless the
-/// format is one whose order is taken as it is.
+/// Imports bytes as one format. The result is a valid trace file, ordered by time unless the format is not sorted.
 pub fn import(format: Format, bytes: &[u8]) {
     let _ = Format::detect(bytes);
     let options = Options { format: Some(format), is_alone: true, ..Options::default() };
     let mut importer = Importer::new(Vec::new(), options);
     let outcome = importer.file("trace", &bytes[..bytes.len().min(8192)], &mut &*bytes);
-    assert!(outcome.is_ok(), "a format that is given needs not be told");
+    assert!(outcome.is_ok(), "a given format is not detected");
     let (footer, file) = importer.finish().expect("memory can be written to");
     let mut reader = Reader::open(file.as_slice()).expect("the header is ours");
     let (mut events, mut last) = (0, 0);

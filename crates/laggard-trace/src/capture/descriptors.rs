@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptors_tell_their_file_their_position_and_whether_they_are_direct() {
+    fn descriptors_have_file_position_and_direct_flag() {
         let root = tempfile::tempdir().unwrap();
         for part in ["fd", "fdinfo"] {
             std::fs::create_dir_all(root.path().join("5").join(part)).unwrap();

@@ -46,24 +46,26 @@ pub fn is_impossible(checks: &[Check]) -> bool {
 fn tracefs_check(tracefs: &Result<Tracefs, CaptureError>) -> Check {
     let found = match tracefs {
         Ok(tracefs) if tracefs.is_mounted() => "mounted".to_owned(),
-        Ok(_) => "not mounted; recorders use a mount of their own that nobody sees".to_owned(),
+        Ok(_) => "not mounted; recorders use a private mount".to_owned(),
         Err(error) => error.to_string(),
     };
     required("tracefs", tracefs.is_ok(), found, "run as root, on a kernel with CONFIG_FTRACE")
 }
 
 fn lockdown(word: Option<&str>) -> Check {
-    let found = word.unwrap_or("not told by this kernel");
-    let remedy = "start the machine with lockdown=integrity, or without";
+    let found = word.unwrap_or("not reported by this kernel");
+    let remedy = "boot with lockdown=integrity or without lockdown";
     required("lockdown", word != Some("confidentiality"), found.to_owned(), remedy)
 }
 
 fn undo_orphans(tracefs: &Tracefs) -> Check {
-    let what = "nothing left by killed recorders";
+    let what = "no leftovers of killed recorders";
     match undo::undo_orphans(tracefs, Path::new(manifest::FOLDER)) {
         Ok(0) => optional(what, true, String::new(), ""),
         Ok(number) => optional(what, true, format!("{number} undone"), ""),
-        Err(error) => optional(what, false, error.to_string(), "end what keeps it busy, and try again"),
+        Err(error) => {
+            optional(what, false, error.to_string(), "end the processes that use it, and try again")
+        }
     }
 }
 
@@ -75,11 +77,11 @@ fn tracepoints(tracefs: &Tracefs) -> Vec<Check> {
     ];
     let optional_events = [
         ("block requests", "block/block_rq_issue", "a kernel with CONFIG_BLOCK and CONFIG_FTRACE"),
-        ("FUSE requests", "fuse/fuse_request_send", "`modprobe fuse`; a kernel from 6.11 on"),
+        ("FUSE requests", "fuse/fuse_request_send", "`modprobe fuse`; a kernel since 6.11"),
         ("io_uring requests", "io_uring/io_uring_complete", "a kernel with CONFIG_IO_URING"),
         ("throttled writers", "writeback/balance_dirty_pages", "a kernel with CONFIG_FTRACE"),
     ];
-    let name = |what: &str| format!("tracepoints of {what}");
+    let name = |what: &str| format!("tracepoints for {what}");
     let needed_events = needed_events
         .map(|(what, event, remedy)| required(&name(what), there(event), event.to_owned(), remedy));
     let optional_events = optional_events
@@ -96,7 +98,7 @@ fn tracepoints(tracefs: &Tracefs) -> Vec<Check> {
 fn clock(tracefs: &Tracefs) -> Check {
     let clocks = tracefs.read("trace_clock").unwrap_or_default();
     let has = clocks.split_whitespace().any(|clock| clock.trim_matches(['[', ']']) == CLOCK);
-    required("clock mono", has, clocks.trim().to_owned(), "a kernel from 3.17 on")
+    required("clock mono", has, clocks.trim().to_owned(), "a kernel since 3.17")
 }
 
 /// Creates and removes an instance.
@@ -121,7 +123,7 @@ fn buffers(tracefs: Tracefs) -> Check {
         Ok(processors) => format!("{processors} processors, up to {} MiB each", kib / 1024),
         Err(error) => error.to_string(),
     };
-    required("buffers of our own", is_there, found, "be root; end other tracers; free memory")
+    required("trace instances", is_there, found, "run as root; stop other tracers; free memory")
 }
 
 fn library() -> Check {
@@ -129,7 +131,7 @@ fn library() -> Check {
     let found = libraries
         .iter()
         .find(|library| probes::probes("laggard", library, 0).is_ok_and(|probes| !probes.is_empty()));
-    let remedy = "programs with a C library of their own are probed when they run; or record with --no-aio";
+    let remedy = "programs with another C library are probed when they run; or record with --no-aio";
     let path = found.map_or_else(String::new, |path| path.display().to_string());
     optional("asynchronous I/O of the C library", found.is_some(), path, remedy)
 }
@@ -148,15 +150,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_capture_is_impossible_only_for_want_of_what_it_needs() {
-        let wish = optional("x", false, String::new(), "get it");
-        assert!(!is_impossible(std::slice::from_ref(&wish)) && wish.remedy == "get it");
-        assert!(is_impossible(&[wish, lockdown(Some("confidentiality"))]));
+    fn a_capture_is_impossible_only_without_a_requirement() {
+        let optional_check = optional("x", false, String::new(), "get it");
+        assert!(!is_impossible(std::slice::from_ref(&optional_check)) && optional_check.remedy == "get it");
+        assert!(is_impossible(&[optional_check, lockdown(Some("confidentiality"))]));
         assert!(!is_impossible(&[lockdown(Some("integrity")), lockdown(None)]));
     }
 
     #[test]
-    fn what_is_missing_in_the_kernel_is_named_with_what_mends_it() {
+    fn a_missing_kernel_feature_is_reported_with_its_remedy() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("events/block/block_rq_issue")).unwrap();
         std::fs::write(root.path().join("events/block/block_rq_issue/format"), "").unwrap();

@@ -14,7 +14,7 @@ pub enum CaptureError {
     #[error("{path}: {error}")]
     File { path: String, error: io::Error },
     /// The kernel's description of a tracepoint or page is not understood.
-    #[error("{event}: the kernel's description is not as expected: no {expected}")]
+    #[error("{event}: the kernel's description lacks {expected}")]
     Format { event: String, expected: String },
     #[error("page of the ring buffer: expected {expected}, found its end at byte {at}")]
     Page { expected: &'static str, at: usize },

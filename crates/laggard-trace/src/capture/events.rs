@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_ask_only_for_what_they_need() {
+    fn layers_select_only_the_events_they_need() {
         let names = |layers: &[Layer]| -> Vec<String> {
             wanted(layers).into_iter().map(|wanted| wanted.event).collect()
         };
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn completions_are_taken_whoever_runs_when_they_come() {
+    fn completions_are_captured_in_the_context_of_any_task() {
         let all = wanted(&Layer::ALL);
         let reach = |event: &str| all.iter().find(|wanted| wanted.event == event).unwrap().reach;
         assert_eq!(reach("block/block_rq_complete"), Reach::Everyone);

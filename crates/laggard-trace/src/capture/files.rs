@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_gone_is_known_by_what_its_calls_ask_of_the_mount() {
+    fn a_closed_file_is_recognised_by_its_requests_to_the_mount() {
         let device = Device { major: 0, minor: 52 };
         let mount = Mount { folder: "/mnt".into(), device, is_fuse: true, below: None };
         let write =
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_are_looked_up_once_and_again_after_they_were_closed() {
+    fn descriptors_are_looked_up_once_until_they_are_closed() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("5/fd")).unwrap();
         std::os::unix::fs::symlink("/dev/null", root.path().join("5/fd/3")).unwrap();

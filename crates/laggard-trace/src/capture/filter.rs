@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_others_are_left_out_from_their_begin_to_their_end() {
+    fn requests_of_other_processes_are_dropped_from_begin_to_end() {
         let mut filter = Filter::new(Path::new("/nowhere"), 99, None, true);
         assert!(filter.choose(5) && !filter.choose(5));
         assert!(!filter.keeps(&mut block(BlockStep::Queue, 7, "kworker/u8:2", 48)));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_chosen_process_starts_counts_too_and_so_does_what_the_starter_starts() {
+    fn children_of_chosen_processes_and_of_the_starter_are_captured() {
         let mut filter = Filter::new(Path::new("/nowhere"), 99, Some(100), true);
         let new = |tid: u32, process: u32, new: u32, is_thread: bool| Tracepoint {
             tid,
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorder_itself_is_left_out_even_if_everyone_counts() {
+    fn the_recorder_is_dropped_even_if_all_processes_are_captured() {
         let mut filter = Filter::new(Path::new("/nowhere"), 99, None, false);
         assert!(!filter.keeps(&mut block(BlockStep::Queue, 99, "laggard", 8)));
         assert!(filter.keeps(&mut block(BlockStep::Queue, 7, "dd", 16)));

@@ -129,7 +129,7 @@ print fmt: \"%d\", REC->dev
 ";
 
     #[test]
-    fn fields_are_found_with_their_places_and_shapes() {
+    fn fields_are_found_with_their_positions_and_kinds() {
         let format = Format::parse(ISSUE).unwrap();
         assert_eq!((format.id, format.name.as_str(), format.fields.len()), (2104, "block_rq_issue", 6));
         let rwbs = format.layout("rwbs").unwrap();
@@ -156,7 +156,7 @@ print fmt: \"%d\", REC->dev
     }
 
     #[test]
-    fn what_is_no_format_is_an_error_that_names_the_tracepoint() {
+    fn an_invalid_format_is_an_error_that_names_the_tracepoint() {
         let error = Format::parse("name: x\nID: many\n").unwrap_err().to_string();
         assert!(error.contains("x") && error.contains("ID: 838"), "{error}");
         assert!(Format::parse("name: x\nID: 1\nfield:int fd; offset:no;").is_err());

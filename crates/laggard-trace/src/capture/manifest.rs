@@ -40,7 +40,7 @@ impl Manifest {
     /// Refuses files that were not written by this version.
     pub fn read(path: &Path) -> Result<Manifest, CaptureError> {
         let text = std::fs::read_to_string(path).map_err(CaptureError::at(path))?;
-        let wrong = || CaptureError::Input(format!("{}: is no manifest of this version", path.display()));
+        let wrong = || CaptureError::Input(format!("{}: is not a manifest of this version", path.display()));
         let manifest: Manifest = toml::from_str(&text).map_err(|_| wrong())?;
         // The named objects will be removed, so only names of our own are accepted.
         let is_ours = manifest.mark.len() > 8 && manifest == Manifest::marked(&manifest.mark);
@@ -118,7 +118,7 @@ fn take(file: &File) -> bool {
 }
 
 fn busy(path: &Path) -> CaptureError {
-    CaptureError::Input(format!("{}: another recorder has it", path.display()))
+    CaptureError::Input(format!("{}: in use by another recorder", path.display()))
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_and_what_is_not_ours_is_refused() {
+    fn a_written_manifest_is_read_and_a_foreign_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let written = LockedManifest::create(folder.path(), Manifest::new()).unwrap();
         let path = written.path().to_owned();
@@ -134,12 +134,14 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         for other in [text.replace("\"laggard_", "\"foreign_"), "x".into(), String::new()] {
             std::fs::write(&path, other).unwrap();
-            assert!(Manifest::read(&path).unwrap_err().to_string().contains("no manifest of this version"));
+            assert!(
+                Manifest::read(&path).unwrap_err().to_string().contains("not a manifest of this version")
+            );
         }
     }
 
     #[test]
-    fn a_manifest_is_an_orphan_once_nobody_holds_its_lock() {
+    fn a_manifest_without_a_lock_holder_is_an_orphan() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("trace");
         let written = LockedManifest::create(&folder, Manifest::new()).unwrap();

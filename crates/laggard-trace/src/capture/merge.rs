@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_preceded_waits() {
+    fn records_that_may_be_preceded_are_held_back() {
         let mut merge = Merge::new(2);
         merge.push(0, 3, Item::Record(b"a"));
         merge.push(0, 9, Item::Record(b"d"));
@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_is_given_once_and_in_order_however_it_is_cut(
+        fn every_record_is_passed_on_once_and_in_order(
             times in prop::collection::vec((0_usize..3, 0_u64..1000), 0..200),
             limits in prop::collection::vec(0_u64..1000, 0..5),
         ) {

@@ -83,7 +83,7 @@ impl<'a> Page<'a> {
         let data = bytes.get(header.data_offset..).ok_or_else(short)?;
         let filled = data
             .get(..length)
-            .ok_or(CaptureError::Page { expected: "as many bytes as the header tells", at: bytes.len() })?;
+            .ok_or(CaptureError::Page { expected: "as many bytes as the header states", at: bytes.len() })?;
         let lost = match (commit & HAS_LOST != 0, commit & LOSS_IS_COUNTED != 0) {
             (false, _) => Loss::None,
             (true, true) => {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_after_an_overrun_says_that_records_are_missing() {
+    fn a_page_after_an_overrun_reports_missing_records() {
         let mut page = Page::open(LOSSY, Header::default()).unwrap();
         assert_eq!(page.lost, Loss::Unknown);
         assert_eq!((&mut page).count(), 102);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn time_goes_on_by_extensions_and_is_set_by_absolute_times() {
+    fn time_extensions_add_and_absolute_times_replace() {
         // A record of one word, five nanoseconds later.
         let record = [5 << 5 | 1, 7];
         assert_eq!(times(&page(&record, 0, &[])), [1005]);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn long_records_tell_their_length_in_a_word() {
+    fn long_records_have_their_length_in_a_word() {
         let bytes = page(&[1 << 5, 12, 8, 9], 0, &[]);
         let records: Vec<(u64, &[u8])> = Page::open(&bytes, Header::default()).unwrap().collect();
         assert_eq!(records, [(1001, &[8, 0, 0, 0, 9, 0, 0, 0][..])]);
@@ -241,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic_or_go_on_for_ever(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        fn any_bytes_are_read_without_a_panic_or_an_endless_loop(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
             if let Ok(page) = Page::open(&bytes, Header::default()) {
                 prop_assert!(page.count() <= 100);
             }

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_read_tells_its_control_block_and_what_is_in_it() {
+    fn a_read_probe_has_the_control_block_and_its_fields() {
         let probe = single("laggard_x", "/lib/libc.so.6:0x92d90", "aio_read__0_1".into(), "aio_read");
         #[cfg(target_arch = "x86_64")]
         assert_eq!(
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_a_list_count_only_if_the_list_is_that_long() {
+    fn entries_beyond_the_end_of_a_list_are_filtered() {
         let probe = list("g", "/lib/libc.so.6:0x1", "lio_listio", 3);
         assert!(probe.definition.contains("op=+4(+24(") && probe.event == "lio_listio__3");
         assert_eq!(probe.filter, "nent > 3");

@@ -137,7 +137,7 @@ impl Mount {
     pub fn of(folder: &Path) -> Result<Mount, CaptureError> {
         let failed = |error: rustix::io::Errno| CaptureError::at(folder)(error.into());
         let device = device_of(folder).ok_or_else(|| {
-            CaptureError::Input(format!("{}: is no folder of a mounted file system", folder.display()))
+            CaptureError::Input(format!("{}: is not a folder of a mounted file system", folder.display()))
         })?;
         let is_fuse = rustix::fs::statfs(folder).map_err(failed)?.f_type == FUSE;
         let is_top = device_of(&folder.join("..")) != Some(device) || folder == Path::new("/");
@@ -165,7 +165,7 @@ pub fn device_of(path: &Path) -> Option<Device> {
 
 /// Accepts `/dev/sdb`, `sdb` and `8:16`.
 pub fn device(name: &str, sysfs: &Path) -> Result<Device, CaptureError> {
-    let wrong = || CaptureError::Input(format!("{name}: is no block device: write sdb, /dev/sdb or 8:16"));
+    let wrong = || CaptureError::Input(format!("{name}: is not a block device: write sdb, /dev/sdb or 8:16"));
     let numbers = if name.contains(':') {
         name.to_owned()
     } else {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_found_by_number_by_name_and_as_daemons_of_the_mount() {
+    fn processes_are_found_by_id_by_name_and_as_daemons_of_the_mount() {
         let root = tree();
         let mut scope = Scope { processes: vec![5], ..Scope::default() };
         assert_eq!(names(&scope, root.path()), ["fio"]);
@@ -288,6 +288,6 @@ mod tests {
         assert_eq!(part, Device { major: 8, minor: 17 });
         assert_eq!(disk(part, root.path()), Device { major: 8, minor: 16 });
         assert_eq!(disk(Device { major: 8, minor: 16 }, root.path()), Device { major: 8, minor: 16 });
-        assert!(device("sdz", root.path()).unwrap_err().to_string().contains("is no block device"));
+        assert!(device("sdz", root.path()).unwrap_err().to_string().contains("is not a block device"));
     }
 }

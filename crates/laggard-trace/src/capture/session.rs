@@ -228,7 +228,7 @@ impl KernelObjects {
     }
 
     fn manifest(&self) -> Result<&Manifest, CaptureError> {
-        let gone = || CaptureError::Input("what was made is undone already".into());
+        let gone = || CaptureError::Input("the session has already ended".into());
         self.written.as_ref().map(|written| &written.manifest).ok_or_else(gone)
     }
 

@@ -12,7 +12,7 @@ use super::CaptureError;
 pub fn places(library: &Path, functions: &[&str]) -> Result<BTreeMap<u64, String>, CaptureError> {
     let bytes = std::fs::read(library).map_err(CaptureError::at(library))?;
     find(&bytes, functions)
-        .map_err(|error| CaptureError::Input(format!("{}: is no library: {error}", library.display())))
+        .map_err(|error| CaptureError::Input(format!("{}: is not a library: {error}", library.display())))
 }
 
 fn find(bytes: &[u8], functions: &[&str]) -> Result<BTreeMap<u64, String>, object::Error> {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_of_this_machines_c_library_are_found_where_it_has_them() {
+    fn functions_of_the_c_library_are_found() {
         let Some(library) = c_library(Path::new("/")) else { return };
         let places = places(&library, &["getppid", "no_such_function"]).unwrap();
         assert_eq!(places.values().collect::<Vec<_>>(), ["getppid"]);
@@ -57,11 +57,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_library_is_an_error() {
+    fn a_file_that_is_not_a_library_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("libc.so.6");
         std::fs::write(&path, "GROUP ( /lib/libc.so.6 )").unwrap();
         let error = places(&path, &["aio_read"]).unwrap_err().to_string();
-        assert!(error.contains("is no library"), "{error}");
+        assert!(error.contains("is not a library"), "{error}");
     }
 }

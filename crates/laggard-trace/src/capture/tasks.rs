@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tasks_are_known_from_the_tree_and_from_what_makes_them() {
+    fn tasks_come_from_procfs_and_from_creation_events() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("7")).unwrap();
         std::fs::write(root.path().join("7/status"), "Name:\tfio\nTgid:\t5\nPid:\t7\n").unwrap();

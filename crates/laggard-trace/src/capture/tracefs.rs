@@ -29,7 +29,8 @@ impl Tracefs {
             return Ok(Tracefs { root: root.to_owned(), detached: None });
         }
         let mount = detached("tracefs").map_err(|error| {
-            let how = "be root, on a kernel with tracefs; or `mount -t tracefs tracefs /sys/kernel/tracing`";
+            let how =
+                "run as root on a kernel with tracefs, or `mount -t tracefs tracefs /sys/kernel/tracing`";
             CaptureError::Lacking(format!("tracefs: {error}: {how}"))
         })?;
         let root = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()));

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_carries_the_mark_is_removed() {
+    fn only_objects_with_the_mark_are_removed() {
         let manifest = Manifest::new();
         let root = tree(&manifest);
         let tracefs = Tracefs::at(root.path());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_of_the_dead_are_swept_and_those_of_the_living_are_not() {
+    fn leftovers_of_dead_recorders_are_removed_and_those_of_running_ones_are_not() {
         let (living, dead) = (Manifest::new(), Manifest::new());
         let root = tree(&dead);
         std::fs::create_dir(root.path().join("instances").join(&living.instances[1])).unwrap();

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_or_too_long_are_refused() {
+    fn invalid_and_too_long_numbers_are_refused() {
         for text in [b"".as_slice(), b"x", b"99999999999999999999999", b"0x11111111111111111", b"-"] {
             assert_eq!(number(text), None);
         }

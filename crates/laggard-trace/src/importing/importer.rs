@@ -250,7 +250,7 @@ impl<W: Write> Output<W> {
     fn finish(mut self, footer: Footer) -> Result<(Footer, W), ReadError> {
         self.begin()?;
         let Some(mut writer) = self.writer.take() else {
-            return Err(io::Error::other("the trace file was not begun").into());
+            return Err(io::Error::other("the trace file has no header").into());
         };
         for record in &self.names {
             writer.write(record).map_err(ReadError::from)?;

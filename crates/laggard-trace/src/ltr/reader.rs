@@ -33,7 +33,7 @@ impl<R: Read> Reader<R> {
             Ok(Some(line)) => header(line)?,
             Ok(None) => return Err(foreign("an empty file")),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(foreign("nothing, or only the begin of one"));
+                return Err(foreign("only the beginning of one"));
             }
             // Errors of the decompressor, on a file of another format.
             Err(error) if error.raw_os_error().is_none() => return Err(foreign("something else")),
@@ -95,7 +95,7 @@ impl<R: Read> Reader<R> {
             }
             Line::Edge(parent, child, bytes, rule, confidence) => {
                 let rule = LinkRule::from_code(rule)
-                    .ok_or_else(|| ReadError::quoting(place, "the number of a rule", rule.to_string()))?;
+                    .ok_or_else(|| ReadError::quoting(place, "the code of a link rule", rule.to_string()))?;
                 let (parent, child) = (RequestId(parent), RequestId(child));
                 Ok(Some(Record::Edge(Edge { parent, child, bytes, rule, confidence })))
             }
@@ -103,9 +103,9 @@ impl<R: Read> Reader<R> {
                 self.footer = Some(footer);
                 Ok(None)
             }
-            Line::Header(_) => Err(ReadError::quoting(place, "one header", "another")),
-            Line::Object(id, _) => Err(out_of_turn(place, id)),
-            Line::Comm(id, _) => Err(out_of_turn(place, id.into())),
+            Line::Header(_) => Err(ReadError::quoting(place, "one header", "a second one")),
+            Line::Object(id, _) => Err(not_consecutive(place, id)),
+            Line::Comm(id, _) => Err(not_consecutive(place, id.into())),
         }
     }
 
@@ -150,7 +150,7 @@ fn header(line: &[u8]) -> Result<Header, ReadError> {
         _ => return Err(ReadError::quoting(Place::Line(1), "the header of a trace file (.ltr)", line)),
     };
     if header.version == 0 || header.version > VERSION {
-        let expected = format!("version {VERSION} of the format or one before it");
+        let expected = format!("version {VERSION} of the format or an earlier one");
         return Err(ReadError::quoting(Place::Line(1), expected, header.version.to_string()));
     }
     Ok(header)
@@ -160,8 +160,8 @@ fn foreign(found: &str) -> ReadError {
     ReadError::Content { place: Place::Whole, expected: "a trace file (.ltr)".into(), found: found.into() }
 }
 
-fn out_of_turn(place: Place, id: u32) -> ReadError {
-    ReadError::quoting(place, "names to be numbered one after the other", id.to_string())
+fn not_consecutive(place: Place, id: u32) -> ReadError {
+    ReadError::quoting(place, "consecutively numbered names", id.to_string())
 }
 
 fn unreadable(line: u64, error: io::Error) -> ReadError {

@@ -83,7 +83,7 @@ fn event() -> Event {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(records in proptest::collection::vec(any_record(), 0..60)) {
+    fn written_records_are_read(records in proptest::collection::vec(any_record(), 0..60)) {
         let file = written(&records);
         let mut reader = Reader::open(file.as_slice()).unwrap();
         let read: Vec<Record> = reader.by_ref().collect();
@@ -117,7 +117,7 @@ fn names_come_before_their_events_and_are_kept() {
 }
 
 #[test]
-fn the_footer_tells_layers_window_and_number_of_events() {
+fn the_footer_has_layers_window_and_number_of_events() {
     let file = written(&[Record::Event(event()), Record::Event(Event { ts_ns: 1, ..event() })]);
     let mut reader = Reader::open(file.as_slice()).unwrap();
     reader.by_ref().for_each(drop);
@@ -128,7 +128,7 @@ fn the_footer_tells_layers_window_and_number_of_events() {
 }
 
 #[test]
-fn a_file_whose_writer_was_killed_is_read_as_far_as_it_was_flushed() {
+fn a_file_of_a_killed_writer_is_read_up_to_its_last_flush() {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, &header()).unwrap();
     writer.write(&Record::Event(event())).unwrap();
@@ -141,7 +141,7 @@ fn a_file_whose_writer_was_killed_is_read_as_far_as_it_was_flushed() {
 }
 
 #[test]
-fn a_short_file_that_was_cut_keeps_at_least_a_quarter_of_what_is_before_the_cut() {
+fn a_truncated_short_file_keeps_at_least_a_quarter_of_its_records() {
     let records: Vec<Record> = (0..2000u64)
         .map(|number| {
             Record::Event(Event { ts_ns: number * 977 % 100_000, offset: number as i64, ..event() })
@@ -159,7 +159,7 @@ fn a_short_file_that_was_cut_keeps_at_least_a_quarter_of_what_is_before_the_cut(
 }
 
 #[test]
-fn a_damaged_line_is_passed_by_and_told() {
+fn a_damaged_line_is_skipped_and_reported() {
     let text = [
         serde_json::to_string(&line::LineRef::Header(&header())).unwrap().as_str(),
         "[0,6,17",
@@ -179,7 +179,7 @@ fn a_damaged_line_is_passed_by_and_told() {
 fn a_later_version_and_a_foreign_file_are_refused() {
     let later = zstd::encode_all(b"{\"header\":{\"version\":9}}".as_slice(), 1).unwrap();
     let refusal = Reader::open(later.as_slice()).err().unwrap().to_string();
-    assert_eq!(refusal, "line 1: expected version 1 of the format or one before it, found \"9\"");
+    assert_eq!(refusal, "line 1: expected version 1 of the format or an earlier one, found \"9\"");
     assert!(Reader::open(b"PAR1".as_slice()).is_err());
 }
 

@@ -72,20 +72,20 @@ impl<W: Write> Writer<W> {
         window.begin_ns = window.begin_ns.min(event.ts_ns);
         window.end_ns = window.end_ns.max(event.ts_ns);
         event_line::write(event, &mut self.text);
-        self.relieve()
+        self.flush_if_full()
     }
 
     fn line(&mut self, line: &LineRef<'_>) -> io::Result<()> {
         serde_json::to_writer(&mut self.text, line)?;
         self.text.push(b'\n');
-        self.relieve()
+        self.flush_if_full()
     }
 
-    fn relieve(&mut self) -> io::Result<()> {
+    fn flush_if_full(&mut self) -> io::Result<()> {
         if self.text.len() < PIECE.min(self.block) {
             return Ok(());
         }
-        self.hand_over()?;
+        self.compress()?;
         if self.unflushed < self.block {
             return Ok(());
         }
@@ -93,7 +93,7 @@ impl<W: Write> Writer<W> {
         self.flush()
     }
 
-    fn hand_over(&mut self) -> io::Result<()> {
+    fn compress(&mut self) -> io::Result<()> {
         self.to.write_all(&self.text)?;
         self.unflushed += self.text.len();
         self.text.clear();
@@ -102,7 +102,7 @@ impl<W: Write> Writer<W> {
 
     /// Makes everything written so far readable, even if the writer is killed.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.hand_over()?;
+        self.compress()?;
         self.unflushed = 0;
         self.to.flush()
     }
@@ -120,7 +120,7 @@ impl<W: Write> Writer<W> {
             ..footer
         };
         self.line(&LineRef::Footer(&footer))?;
-        self.hand_over()?;
+        self.compress()?;
         self.to.finish()
     }
 

@@ -33,13 +33,18 @@ impl Block {
 /// Operation and flags from the letters in a tracepoint.
 fn op(rwbs: &Rwbs, has_sectors: bool) -> (Op, Flags) {
     let letters = rwbs.letters();
-    let op = match () {
-        () if rwbs.has(b'F') && !has_sectors => Op::Sync,
-        () if rwbs.has(b'D') => Op::Discard,
-        () if rwbs.has(b'R') => Op::Read,
-        () if rwbs.has(b'W') => Op::Write,
-        () if rwbs.has(b'F') => Op::Sync,
-        () => Op::Other,
+    let op = if rwbs.has(b'F') && !has_sectors {
+        Op::Sync
+    } else if rwbs.has(b'D') {
+        Op::Discard
+    } else if rwbs.has(b'R') {
+        Op::Read
+    } else if rwbs.has(b'W') {
+        Op::Write
+    } else if rwbs.has(b'F') {
+        Op::Sync
+    } else {
+        Op::Other
     };
     let mut flags = Flags::NONE;
     for (letter, flag) in [(b'S', Flags::SYNC), (b'A', Flags::RA), (b'M', Flags::META)] {

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_tells_host_and_layer() {
+    fn an_id_contains_host_and_layer() {
         let id = RequestId::new(HostId(3), Layer::Blk, 77);
         assert_eq!((id.host(), id.layer()), (HostId(3), Some(Layer::Blk)));
     }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_layer_is_found_by_its_place_and_by_its_word() {
+    fn a_layer_is_found_by_its_order_and_by_its_name() {
         for layer in Layer::ALL {
             assert_eq!(Layer::from_order(layer.order()), Some(layer));
             assert_eq!(layer.name().parse(), Ok(layer));

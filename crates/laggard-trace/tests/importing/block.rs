@@ -47,7 +47,7 @@ fn merged_requests_go_to_the_device_as_one() {
 }
 
 #[test]
-fn a_split_request_is_done_when_its_last_part_is() {
+fn a_split_request_ends_with_its_last_piece() {
     let trace = ftrace(&[
         "git-7 10: block_bio_queue: 8,0 RA 100 + 24 [git]",
         "git-7 11: block_split: 8,0 RA 100 / 116 [git]",
@@ -60,7 +60,7 @@ fn a_split_request_is_done_when_its_last_part_is() {
     let (blk, dev) = (request(&trace, Layer::Blk), requests(&trace, Layer::Dev));
     assert_eq!(micros(&blk)[3], Some(30));
     assert!(blk.flags.has(Flags::SPLIT | Flags::RA));
-    // The first part was handed over twice, since the device was busy.
+    // The first piece was issued twice, since the device was busy.
     assert_eq!(
         dev.iter().map(micros).collect::<Vec<_>>(),
         [[Some(13), None, None, Some(30)], [Some(14), None, None, Some(20)],]
@@ -70,7 +70,7 @@ fn a_split_request_is_done_when_its_last_part_is() {
 }
 
 #[test]
-fn a_request_may_come_back_in_parts() {
+fn a_request_may_complete_in_pieces() {
     let trace = ftrace(&[
         "fio-7 10: block_bio_queue: 8,0 R 100 + 16 [fio]",
         "fio-7 12: block_rq_issue: 8,0 R 8192 () 100 + 16 none,0,0 [fio]",
@@ -100,7 +100,7 @@ fn two_readers_of_the_same_sectors_are_two_requests() {
 }
 
 #[test]
-fn flushes_have_no_place_and_writers_of_the_kernel_are_marked() {
+fn flushes_have_no_offset_and_kernel_writeback_is_flagged() {
     let trace = ftrace(&[
         "jbd2/sda-8-90 10: block_bio_queue: 8,0 FWS 0 + 0 [jbd2/sda-8]",
         "kworker/0:1-9 12: block_rq_issue: 8,0 FF 0 () 0 + 0 none,0,0 [kworker/0:1]",

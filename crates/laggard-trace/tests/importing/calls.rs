@@ -40,7 +40,7 @@ fn control_blocks_of_forked_processes_at_the_same_address_are_not_mixed() {
 }
 
 #[test]
-fn a_control_block_that_is_used_again_ends_what_it_was_used_for() {
+fn a_reused_control_block_replaces_the_request_before() {
     let trace = ftrace(&[
         "fio-7 10: aio_read: (0x7f) cb=0x55 fd=6 nbytes=4096 off=0",
         "fio-7 20: aio_read: (0x7f) cb=0x55 fd=6 nbytes=4096 off=4096",
@@ -93,7 +93,7 @@ fn calls_that_lost_their_begin_or_end_are_counted_and_kept() {
 }
 
 #[test]
-fn losses_and_disorder_are_told_in_the_footer() {
+fn losses_and_disorder_are_counted_in_the_footer() {
     let text = "# tracer: nop\n# entries-in-buffer/entries-written: 2/9   #P:2\n\
         a-7 [000] ..... 2.000000: sys_fsync(fd: 3)\nCPU:0 [LOST 30 EVENTS]\ngarbage\n\
         a-7 [000] ..... 1.500000: sys_fsync -> 0x0\n";
@@ -108,7 +108,7 @@ fn losses_and_disorder_are_told_in_the_footer() {
 }
 
 #[test]
-fn io_uring_requests_are_what_their_task_queues_bios_for() {
+fn bios_belong_to_the_io_uring_request_of_their_task() {
     let trace = ftrace(&[
         "fio-7 10: io_uring_submit_req: ring ab, req c1, user_data 0x1, opcode READ, flags 0x0, sq_thread 0",
         "fio-7 11: block_bio_queue: 8,0 R 100 + 8 [fio]",
@@ -124,7 +124,7 @@ fn io_uring_requests_are_what_their_task_queues_bios_for() {
 }
 
 #[test]
-fn io_uring_tells_the_file_after_the_begin_and_the_size_in_the_end() {
+fn io_uring_reports_the_file_after_the_begin_and_the_size_at_the_end() {
     let trace = ftrace(&[
         "fio-7 5: sys_openat(dfd: 0xffffff9c, filename: 0x1 \"/data/x\", flags: 0x4000, mode: 0)",
         "fio-7 6: sys_openat -> 0x4",
@@ -142,13 +142,13 @@ fn io_uring_tells_the_file_after_the_begin_and_the_size_in_the_end() {
     assert!(uring[0].flags.has(Flags::DIRECT));
     assert_eq!(micros(&uring[0]), [Some(10), Some(12), None, Some(40)]);
     assert_eq!(uring.iter().map(|one| one.nbytes).collect::<Vec<_>>(), [65536, 4096]);
-    // What is not told stays unknown.
+    // Not reported, so not known.
     assert_eq!((uring[0].offset, uring[1].offset, uring[1].fd), (NO_OFFSET, NO_OFFSET, -1));
     assert_eq!(uring[1].obj, ObjectId::NONE);
 }
 
 #[test]
-fn a_writer_that_was_held_back_is_remarked() {
+fn a_throttled_writer_gets_a_mark() {
     let trace = ftrace(&[
         "a-7 10: sys_write(fd: 3, buf: 0x1, count: 0x1000)",
         "a-7 11: balance_dirty_pages: bdi 8:0: limit=1 paused=0 pause=20 period=20",

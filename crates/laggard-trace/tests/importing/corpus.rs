@@ -1,4 +1,4 @@
-//! Against real traces, where the folder with them is there.
+//! Tests on real traces, if their folder exists.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ fn one_workload_is_the_same_in_the_logs_of_fio_strace_and_ftrace() {
     assert_eq!(reads_and_writes(&ftrace, Layer::Sys), (0, 240));
     assert_eq!(reads_and_writes(&ftrace, Layer::Blk), (900, 240));
     assert_eq!(reads_and_writes(&ftrace, Layer::Dev), (900, 240));
-    // The very same requests: offsets of all writes, as the application and the system calls have them.
+    // The same requests: offsets of all writes, as the application and the system calls have them.
     let offsets = |trace: &Trace, layer: Layer| {
         let mut offsets: Vec<i64> =
             requests(trace, layer).iter().filter(|one| one.op == Op::Write).map(|one| one.offset).collect();
@@ -50,7 +50,7 @@ fn one_workload_is_the_same_in_the_logs_of_fio_strace_and_ftrace() {
 }
 
 #[test]
-fn binary_records_of_blktrace_are_what_blkparse_prints_of_them() {
+fn binary_records_of_blktrace_equal_the_output_of_blkparse() {
     let Some((binary, outcomes)) = files("traces/runB", &["loop6.blktrace.0", "loop6.blktrace.1"]) else {
         return;
     };
@@ -72,7 +72,7 @@ fn binary_records_of_blktrace_are_what_blkparse_prints_of_them() {
 }
 
 #[test]
-fn segments_of_darshan_are_those_that_its_own_parser_prints() {
+fn darshan_segments_equal_the_output_of_its_own_parser() {
     let names = [
         "hdf5_diagonal_write_half_ranks_dxt",
         "sample-dxt-simple",
@@ -88,7 +88,7 @@ fn segments_of_darshan_are_those_that_its_own_parser_prints() {
     }
 }
 
-/// How often which segment occurs: module, rank, operation, offset, length, begin and end to a tenth of a millisecond.
+/// The number of occurrences of each segment: module, rank, operation, offset, length, begin and end to a tenth of a millisecond.
 type Segments = BTreeMap<(String, u32, String, i64, u64, i64, i64), u32>;
 
 fn segments(trace: &Trace) -> Segments {
@@ -132,7 +132,7 @@ fn printed_segments(text: &str) -> Segments {
 }
 
 #[test]
-fn a_darshan_log_without_tracing_says_so() {
+fn a_darshan_log_without_tracing_is_an_error() {
     let Some((trace, outcomes)) = files("darshan", &["empty_log.darshan"]) else { return };
     assert!(outcomes[0].cut_short.as_ref().unwrap().to_string().contains("extended tracing (DXT)"));
     assert!(trace.events.is_empty());
@@ -151,7 +151,7 @@ fn asynchronous_reads_on_one_descriptor_are_served_one_at_a_time() {
     assert_eq!(most, 16);
     assert!((15.0..15.1).contains(&average), "{average}");
     assert_eq!(concurrency(&trace, Layer::Sys, is_fio).0, 1);
-    // All that was queued came back, split or not.
+    // All queued requests completed, split or not.
     let (blk, dev) = (requests(&trace, Layer::Blk), requests(&trace, Layer::Dev));
     assert_eq!((blk.len(), dev.len()), (10125, 10129));
     assert!(blk.iter().chain(&dev).all(|one| one.at(Kind::Callback).is_some() && one.is_ordered()));
@@ -159,7 +159,7 @@ fn asynchronous_reads_on_one_descriptor_are_served_one_at_a_time() {
 }
 
 #[test]
-fn requests_that_a_busy_device_gets_twice_are_one_request() {
+fn a_request_reissued_to_a_busy_device_is_one_request() {
     let Some((trace, _)) = files("lab-traces", &["c1b.ftrace.txt.gz"]) else { return };
     let dev = requests(&trace, Layer::Dev);
     assert_eq!(dev.len(), 39949);
@@ -168,13 +168,13 @@ fn requests_that_a_busy_device_gets_twice_are_one_request() {
 }
 
 #[test]
-fn the_daemons_of_glusterfs_are_told_from_the_application() {
+fn the_daemons_of_glusterfs_are_distinguished_from_the_application() {
     let Some((trace, _)) = files("lab-traces", &["c3off.ftrace.txt.gz"]) else { return };
     let fuse = requests(&trace, Layer::Fuse);
     let writes: Vec<_> = fuse.iter().filter(|one| one.op == Op::Write).collect();
     assert_eq!(writes.len(), 1024);
     assert!(writes.iter().all(|one| one.parent.is_some() && one.nbytes == 65536 && one.offset >= 0));
-    // Every write is one of the server's, too, and one message of the client.
+    // Every write is also a write of the server and a message of the client.
     let offsets = |all: &mut dyn Iterator<Item = i64>| {
         let mut all: Vec<i64> = all.collect();
         all.sort_unstable();

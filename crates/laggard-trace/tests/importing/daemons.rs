@@ -27,7 +27,7 @@ fn a_large_write_becomes_fuse_requests_one_after_the_other() {
 }
 
 #[test]
-fn a_read_through_fuse_tells_its_size_when_it_ends() {
+fn a_read_through_fuse_gets_its_size_at_its_end() {
     let trace = ftrace(&[
         "fio-7 10: sys_pread64(fd: 5, buf: 0x1, count: 0x3000, pos: 0x1000)",
         "fio-7 11: fuse_request_send: connection 4 req 2 opcode 15 (FUSE_READ) len 80",
@@ -45,7 +45,7 @@ fn a_read_through_fuse_tells_its_size_when_it_ends() {
 }
 
 #[test]
-fn a_client_sends_what_fuse_gave_it_and_a_server_answers() {
+fn a_client_forwards_fuse_requests_and_a_server_replies() {
     let round = |micros: u64, offset: u64| {
         [
             format!("fio-7 {}: sys_pwrite64(fd: 5, buf: 0x1, count: 0x10000, pos: 0x{offset:x})", micros),
@@ -76,21 +76,21 @@ fn a_client_sends_what_fuse_gave_it_and_a_server_answers() {
     let (fuse, pfss, ssys) =
         (requests(&trace, Layer::Fuse), requests(&trace, Layer::Pfss), requests(&trace, Layer::Ssys));
     assert_eq!((fuse.len(), pfss.len(), ssys.len()), (2, 2, 2));
-    // What a thread answers is known from its second request on.
+    // The replies of a thread are known from its second request.
     assert_eq!(micros(&pfss[1]), [Some(210), Some(210), Some(215), Some(217)]);
     assert_eq!((pfss[1].offset, pfss[1].done), (0x10000, 0x10000));
     assert_eq!((ssys[1].parent, micros(&ssys[1])), (pfss[1].id, [Some(210), None, None, Some(215)]));
     let sent = requests(&trace, Layer::Net).into_iter().filter(|net| net.done == 0x10088).collect::<Vec<_>>();
     let links: Vec<_> = trace.edges.iter().map(|edge| (edge.parent, edge.child)).collect();
     assert_eq!(links, [(fuse[0].id, sent[0].id), (fuse[1].id, sent[1].id)]);
-    // Neither daemon's calls pass for those of an application.
+    // The calls of the daemons are not attributed to an application.
     assert_eq!(requests(&trace, Layer::Sys).len(), 2);
 }
 
 #[test]
-fn a_message_is_on_its_way_until_its_answer_was_read() {
+fn a_message_ends_when_its_reply_is_read() {
     let trace = ftrace(&[
-        // The device is known by what is answered through it.
+        // The FUSE device is recognised by the replies written to it.
         "fio-7 1: fuse_request_send: connection 4 req 2 opcode 1 (FUSE_LOOKUP) len 44",
         "glfs_epoll001-22(20) 2: sys_writev(fd: 7, vec: 0x1, vlen: 2)",
         "glfs_epoll001-22(20) 3: fuse_request_end: connection 4 req 2 len 24 error 0",
@@ -103,7 +103,7 @@ fn a_message_is_on_its_way_until_its_answer_was_read() {
         "glfs_iotwr000-21(20) 17: sys_writev -> 0x8c",
         "glfs_epoll001-22(20) 30: sys_readv(fd: 9, vec: 0x1, vlen: 1)",
         "glfs_epoll001-22(20) 31: sys_readv -> 0x4",
-        // The rest is still to come.
+        // The rest follows.
         "glfs_epoll001-22(20) 32: sys_readv(fd: 9, vec: 0x1, vlen: 1)",
         "glfs_epoll001-22(20) 33: sys_readv -> 0xfffffffffffffff5",
         "glfs_epoll001-22(20) 34: sys_epoll_wait(epfd: 4, events: 0x1, maxevents: 1, timeout: 0xffffffff)",

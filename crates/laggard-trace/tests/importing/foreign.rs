@@ -1,4 +1,4 @@
-//! Traces of other tools than the kernel's text.
+//! Traces of strace, fio, blktrace, Darshan, DFTracer, Recorder, and of the paper.
 
 use laggard_trace::importing::Format;
 use laggard_trace::model::{Flags, Kind, Layer, LinkRule, MetaOp, Op, Trace};
@@ -11,7 +11,7 @@ fn text(lines: &str) -> Trace {
 }
 
 #[test]
-fn calls_of_strace_that_were_interrupted_are_put_together() {
+fn calls_that_strace_prints_in_two_parts_are_joined() {
     let trace = text(
         "18 1000.000010 openat(AT_FDCWD, \"/mnt/f\", O_RDWR|O_DIRECT) = 3 <0.000010>\n\
          18 1000.000050 pwrite64(3, \"a) = 5\\\"\"..., 131072, 262144 <unfinished ...>\n\
@@ -53,7 +53,7 @@ fn vectors_threads_and_libaio_of_strace_are_understood() {
 }
 
 #[test]
-fn strace_without_times_says_what_to_do() {
+fn strace_without_times_is_an_error_with_a_remedy() {
     let (_, outcomes) = imported_as(
         Some(Format::Strace),
         &[("calls", b"18 close(3) = 0\n18 1000.5 close(3) = 0 <0.0001>\n".to_vec())],
@@ -67,14 +67,14 @@ fn strace_without_times_says_what_to_do() {
 }
 
 #[test]
-fn logs_of_fio_tell_what_the_application_saw() {
+fn logs_of_fio_have_the_requests_of_the_application() {
     let (trace, outcomes) = imported(&[
         ("fio_lat.1.log", b"3, 3328374, 0, 65536, 196608, 0\n4, 1000000, 1, 4096, 0, 0\n".to_vec()),
         ("fio_lat.2.log", b"2, 500000, 0, 4096, 8192, 0\nnonsense\n".to_vec()),
     ]);
     let app = requests(&trace, Layer::App);
     assert_eq!(app.len(), 3);
-    // A latency to the nanosecond, an end to the millisecond: the first began before the clock did.
+    // Latency in nanoseconds, end in milliseconds: the first request begins before time 0.
     assert_eq!((app[0].at(Kind::Admit), app[0].offset), (Some(0), 196608));
     assert!(app.iter().all(|one| one.flags.has(Flags::LOWRES)));
     assert_eq!(app[1].latency_ns(), Some(500_000));
@@ -82,14 +82,14 @@ fn logs_of_fio_tell_what_the_application_saw() {
 }
 
 #[test]
-fn a_log_of_bandwidth_is_not_taken_for_one_of_latencies() {
+fn a_bandwidth_log_is_not_read_as_a_latency_log() {
     let (_, outcomes) = imported(&[("fio_bw.1.log", b"3, 3328374, 0, 65536, 196608, 0\n".to_vec())]);
     let why = outcomes[0].cut_short.as_ref().unwrap().to_string();
     assert_eq!(why, "expected the log of total latencies (_lat), found \"one of bandwidth\"");
 }
 
 #[test]
-fn an_iolog_tells_when_requests_were_made() {
+fn an_iolog_has_the_begin_of_requests() {
     let trace = text(
         "fio version 3 iolog\n0 /mnt/a b add\n5 /mnt/a b open\n10 /mnt/a b write 65536 4096\n20 /mnt/a b sync 0 0\n30 /mnt/a b close\n",
     );
@@ -124,7 +124,7 @@ fn the_papers_own_lines_are_requests() {
 fn records_of_blktrace_are_read_in_both_byte_orders_and_across_files() {
     for is_big in [false, true] {
         let file = making::blktrace(is_big);
-        // What one processor saw, and what another: the order of the files is not that of time.
+        // Two processors: the order of the files is not the order of time.
         let (head, tail) = file.split_at(52 + 48);
         let (trace, _) =
             imported(&[("loop6.blktrace.1", tail.to_vec()), ("loop6.blktrace.0", head.to_vec())]);
@@ -137,7 +137,7 @@ fn records_of_blktrace_are_read_in_both_byte_orders_and_across_files() {
 }
 
 #[test]
-fn a_damaged_blktrace_goes_on_at_the_next_record() {
+fn a_damaged_blktrace_is_read_on_at_the_next_record() {
     let file = making::blktrace(false);
     let damaged = [&file[..52], b"rubbish", &file[52..], &file[52..70]].concat();
     let (trace, outcomes) = imported(&[("x.blktrace.0", damaged)]);
@@ -151,7 +151,7 @@ fn a_damaged_blktrace_goes_on_at_the_next_record() {
 }
 
 #[test]
-fn what_blkparse_prints_is_the_same_as_its_records() {
+fn the_output_of_blkparse_equals_the_records() {
     let printed = "  7,6    1        0     0.000001000    42  Q   R 64 + 8 [fio]\n\
                    \x20 7,6    1        0     0.000001500    42  P   N [fio]\n\
                    \x20 7,6    1        0     0.000002000    42  D   R 64 + 8 [fio]\n\
@@ -167,7 +167,7 @@ fn what_blkparse_prints_is_the_same_as_its_records() {
 }
 
 #[test]
-fn a_darshan_log_tells_segments_of_both_layers() {
+fn a_darshan_log_has_segments_of_both_layers() {
     for compression in 0..3 {
         let (trace, outcomes) = imported(&[("job.darshan", making::darshan_job(compression))]);
         assert!(outcomes[0].cut_short.is_none(), "{compression}: {:?}", outcomes[0].cut_short);
@@ -200,7 +200,7 @@ fn a_rank_that_writes_for_others_is_linked_to_their_requests_by_bytes() {
         &[
             segment(true, 0, 0, 1000, 1.0, 2.0),
             segment(true, 1, 1000, 1000, 1.0, 2.1),
-            // Long before, and of the same bytes.
+            // Much earlier, with the same bytes.
             segment(true, 2, 1000, 1000, 0.1, 0.2),
             segment(false, 0, 0, 1500, 1.2, 1.4),
             segment(false, 5, 1500, 500, 1.3, 1.5),
@@ -216,7 +216,7 @@ fn a_rank_that_writes_for_others_is_linked_to_their_requests_by_bytes() {
 }
 
 #[test]
-fn a_darshan_log_that_was_cut_off_is_read_as_far_as_it_goes() {
+fn a_truncated_darshan_log_is_read_up_to_its_end() {
     let whole = making::darshan_job(2);
     let (trace, outcomes) = imported(&[("job.darshan", whole[..whole.len() - 40].to_vec())]);
     let why = outcomes[0].cut_short.as_ref().unwrap().to_string();
@@ -241,7 +241,7 @@ fn events_of_dftracer_are_read_with_the_names_of_their_files() {
 }
 
 #[test]
-fn texts_of_recorder_tell_calls_within_calls_of_each_rank() {
+fn recorder_text_has_nested_calls_of_each_rank() {
     let lines = "0.000010 0.000400 MPI_File_write_at 0 1 ( 7 0 0x7f 4096 MPI_BYTE 0x1 )\n\
         0.000020 0.000300 pwrite 1 0 ( /scratch/f 0x7f 4096 8192 )\n\
         0.000500 0.000600 MPI_Barrier 0 2 ( MPI_COMM_WORLD )\n\

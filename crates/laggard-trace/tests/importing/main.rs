@@ -1,4 +1,4 @@
-//! Imports as a whole: from the bytes of files to what is in a trace file.
+//! Imports from the bytes of files to the content of the trace file.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod block;

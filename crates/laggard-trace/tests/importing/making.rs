@@ -1,8 +1,8 @@
-//! Makes files in the binary formats of others.
+//! Creates files in binary formats.
 
 use std::io::Write;
 
-/// A log of Darshan 3.21 whose regions are compressed in the way of that number.
+/// A log of Darshan 3.21 with the given compression.
 pub fn darshan(compression: u8, segments: &[Segment]) -> Vec<u8> {
     let mut job = Vec::new();
     for number in [1000i64, 1_619_109_091, 1_619_109_092, 2, 77] {
@@ -31,7 +31,6 @@ pub fn darshan(compression: u8, segments: &[Segment]) -> Vec<u8> {
     [file, regions.concat()].concat()
 }
 
-/// A read or write of a rank.
 #[derive(Clone, Copy)]
 pub struct Segment {
     pub is_mpiio: bool,
@@ -72,7 +71,7 @@ fn module(segments: &[Segment], is_mpiio: bool) -> Vec<u8> {
     module
 }
 
-/// Two streams in a row, as two processes write them.
+/// Two consecutive streams, as two processes write them.
 fn packed(compression: u8, region: &[u8]) -> Vec<u8> {
     let (first, second) = region.split_at(region.len() / 2);
     let pack = |part: &[u8]| match compression {
@@ -91,7 +90,7 @@ fn packed(compression: u8, region: &[u8]) -> Vec<u8> {
     [pack(first), pack(second)].concat()
 }
 
-/// A write through MPI-IO that became two of the system, and a read without MPI-IO.
+/// A write through MPI-IO that became two system calls, and a read without MPI-IO.
 pub fn darshan_job(compression: u8) -> Vec<u8> {
     let segment = |is_mpiio, file, is_write, offset, length, begin_s, end_s| Segment {
         is_mpiio,
@@ -114,7 +113,6 @@ pub fn darshan_job(compression: u8) -> Vec<u8> {
     )
 }
 
-/// A record of blktrace.
 pub fn blktrace_record(
     is_big: bool,
     time: u64,

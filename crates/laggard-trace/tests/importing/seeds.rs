@@ -1,4 +1,4 @@
-//! What fuzzing begins with: a small file of every format, made here.
+//! Seeds for fuzzing: a small file of each format.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use laggard_trace::importing::{Format, Importer, Options};
 use super::making;
 use super::support::{imported, trace};
 
-/// The name of a seed, its format, and what is in it.
+/// Name, format and content.
 fn seeds() -> Vec<(&'static str, Format, Vec<u8>)> {
     let ftrace = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/12   #P:2\n\
         fio-7   (      7) [000] .....   1.000010: sys_pread64(fd: 3, buf: 0x1, count: 0x1000, pos: 0x2000)\n\
@@ -54,7 +54,7 @@ fn seeds() -> Vec<(&'static str, Format, Vec<u8>)> {
     ]
 }
 
-/// A trace file as text: no fuzzer compresses.
+/// A trace file as text, since a fuzzer does not compress.
 #[test]
 fn the_seed_of_a_trace_file_is_read() {
     let (_, _, ftrace) = seeds().remove(0);
@@ -65,7 +65,7 @@ fn the_seed_of_a_trace_file_is_read() {
     assert!(trace(&zstd::encode_all(kept.as_slice(), 1).unwrap()).events.len() > 4);
 }
 
-/// What is kept of a seed. Set `LAGGARD_WRITE_SEEDS` to write it anew.
+/// The stored seed. Set `LAGGARD_WRITE_SEEDS` to write it.
 fn kept(name: &str, content: &[u8]) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(name);
     if std::env::var_os("LAGGARD_WRITE_SEEDS").is_some() {
@@ -76,7 +76,7 @@ fn kept(name: &str, content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn seeds_are_recognised_and_hold_requests() {
+fn seeds_are_recognised_and_contain_requests() {
     for (name, format, content) in seeds() {
         assert_eq!(kept(name, &content), content, "{name}: LAGGARD_WRITE_SEEDS=1 writes it anew");
         let (trace, outcomes) = imported(&[(name, content)]);

@@ -19,7 +19,7 @@ pub fn content(path: &Path) -> Vec<u8> {
     content
 }
 
-/// Imports contents by name; the format is told from each.
+/// Imports contents by name; the format is detected.
 pub fn imported(files: &[(&str, Vec<u8>)]) -> (Trace, Vec<FileOutcome>) {
     imported_as(None, files)
 }
@@ -37,8 +37,7 @@ pub fn imported_as(format: Option<Format>, files: &[(&str, Vec<u8>)]) -> (Trace,
     (trace(&file), outcomes)
 }
 
-/// Imports lines of the kernel's tracing, given without what is the same in all of them:
-/// `task-number time: event`, the time in microseconds.
+/// Imports lines of tracefs in a short form: `task-number time: event`, the time in microseconds.
 pub fn ftrace(lines: &[&str]) -> Trace {
     let mut text = String::from("# tracer: nop\n#\n");
     for line in lines {
@@ -53,7 +52,6 @@ pub fn ftrace(lines: &[&str]) -> Trace {
     trace
 }
 
-/// A trace file, in memory.
 pub fn trace(file: &[u8]) -> Trace {
     let mut reader = Reader::open(file).unwrap();
     let mut trace = Trace { header: reader.header().clone(), ..Trace::default() };
@@ -66,7 +64,7 @@ pub fn trace(file: &[u8]) -> Trace {
     trace
 }
 
-/// The requests of a layer, in the order of their begin.
+/// Ordered by begin.
 pub fn requests(trace: &Trace, layer: Layer) -> Vec<Request> {
     let mut requests: Vec<Request> = Vec::new();
     let mut places = HashMap::new();
@@ -87,19 +85,19 @@ pub fn request(trace: &Trace, layer: Layer) -> Request {
     requests.remove(0)
 }
 
-/// When a request crossed its boundaries, in microseconds.
+/// The timestamps of a request in microseconds.
 pub fn micros(request: &Request) -> [Option<u64>; 4] {
     request.t.map(|time| time.map(|ns| ns / 1000))
 }
 
-/// How many requests of a layer read, and how many write.
+/// The number of reads and of writes in a layer.
 pub fn reads_and_writes(trace: &Trace, layer: Layer) -> (usize, usize) {
     let requests = requests(trace, layer);
     let count = |op: Op| requests.iter().filter(|request| request.op == op).count();
     (count(Op::Read), count(Op::Write))
 }
 
-/// The most requests that were open at once, and their number on average over the time of the layer.
+/// The highest and the average concurrency of a layer.
 pub fn concurrency(trace: &Trace, layer: Layer, of: impl Fn(&Event) -> bool) -> (i64, f64) {
     let (mut open, mut most, mut sum, mut last, mut first) = (0i64, 0i64, 0f64, 0u64, None);
     for event in trace.events.iter().filter(|event| event.layer == layer && of(event)) {

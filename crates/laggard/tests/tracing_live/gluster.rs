@@ -1,10 +1,10 @@
-//! A GlusterFS of one brick in namespaces of its own.
+//! A GlusterFS with one brick in its own namespaces.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// It is gone with this, and all of it lives in its namespaces but for the brick.
+/// Stopped on drop. Everything but the brick is inside the namespaces.
 pub struct Gluster {
     holder: Child,
 }
@@ -51,12 +51,12 @@ impl Gluster {
         list.split_whitespace().next().unwrap().parse().unwrap()
     }
 
-    /// The mount, as seen from outside.
+    /// The mount, seen from outside.
     pub fn mount(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root/run/mnt", self.first()))
     }
 
-    /// The process of its one brick; others of that name may run on this machine.
+    /// The process of its brick; other processes of that name may run on this host.
     pub fn brick(&self) -> u32 {
         let network = |number: u32| std::fs::read_link(format!("/proc/{number}/ns/net")).ok();
         let own = network(self.first());
@@ -76,7 +76,6 @@ impl Gluster {
         entering.iter().chain(words).map(|word| (*word).to_owned()).collect()
     }
 
-    /// Sets an option of the volume.
     pub fn set(&self, option: &str, value: &str) {
         let words = self.inside(&["gluster", "--mode=script", "volume", "set", "v1", option, value]);
         let output = Command::new(&words[0]).args(&words[1..]).output().unwrap();

@@ -1,11 +1,10 @@
-//! What a recorder could leave behind.
+//! The kernel state that a recorder could leave behind.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use laggard_trace::capture::Tracefs;
 
-/// The state of the kernel, as far as recorders change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
     pub probes: String,
@@ -27,7 +26,7 @@ impl Kernel {
         }
     }
 
-    /// The state once the guard is done, or after a minute.
+    /// The state after the guard has finished, or after a minute.
     pub fn settled(expected: &Kernel) -> Kernel {
         let begin = Instant::now();
         loop {
@@ -50,7 +49,6 @@ pub fn guard_of(recorder: u32) -> Option<u32> {
     })
 }
 
-/// Ends a process at once.
 pub fn kill(process: u32) {
     let number = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();

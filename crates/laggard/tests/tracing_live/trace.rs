@@ -1,4 +1,4 @@
-//! A trace file, as the tests look at it.
+//! A trace file in a form that the tests use.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -36,7 +36,7 @@ impl Trace {
         while let Some(record) = reader.next_record() {
             let Record::Event(event) = record else { continue };
             match event.kind {
-                // Once more: the object is known by now.
+                // A second event: the object is known now.
                 Kind::Admit if requests.contains_key(&event.req) => {
                     let request: &mut Request = requests.get_mut(&event.req).unwrap();
                     (request.object, request.fd) = (event.obj, event.fd);
@@ -85,7 +85,7 @@ impl Trace {
         all
     }
 
-    /// The share of an upper layer's requests that have one below.
+    /// The fraction of an upper layer's requests that have a request below.
     pub fn linked_share(&self, lower: Layer, upper: Layer) -> f64 {
         let of = |layer: Layer| self.requests.iter().filter(move |(_, request)| request.layer == layer);
         let parents: std::collections::HashSet<RequestId> =
@@ -103,8 +103,8 @@ impl Trace {
     }
 }
 
-/// The most requests at the same time.
-pub fn most_at_once(requests: &[Request]) -> usize {
+/// The highest concurrency.
+pub fn max_concurrency(requests: &[Request]) -> usize {
     let begins = requests.iter().map(|request| (request.begin_ns, 1));
     let mut steps: Vec<(u64, i64)> =
         begins.chain(requests.iter().map(|request| (request.end_ns, -1))).collect();
@@ -116,16 +116,16 @@ pub fn most_at_once(requests: &[Request]) -> usize {
     depths.max().unwrap_or(0) as usize
 }
 
-/// The same of the descriptor that has the most.
-pub fn most_at_once_of_a_descriptor(requests: &[Request]) -> usize {
+/// The highest concurrency of a single descriptor.
+pub fn max_concurrency_per_descriptor(requests: &[Request]) -> usize {
     let mut groups: HashMap<(u32, i32), Vec<Request>> = HashMap::new();
     for request in requests {
         groups.entry((request.tgid, request.fd)).or_default().push(*request);
     }
-    groups.values().map(|group| most_at_once(group)).max().unwrap_or(0)
+    groups.values().map(|group| max_concurrency(group)).max().unwrap_or(0)
 }
 
-/// The lengths of stretches that follow on each other.
+/// The lengths of consecutive runs.
 pub fn runs_bytes(requests: &[Request]) -> Vec<u64> {
     let mut runs: Vec<u64> = vec![];
     let mut end = -1;
@@ -139,7 +139,7 @@ pub fn runs_bytes(requests: &[Request]) -> Vec<u64> {
     runs
 }
 
-/// The share of writes that were acknowledged before the server had the first byte of them.
+/// The fraction of writes that were acknowledged before the server received their first byte.
 pub fn early_ack_share(writes: &[Request], served: &[Request]) -> f64 {
     let covers = |write: &Request, one: &Request| {
         one.offset <= write.offset && write.offset < one.offset + one.nbytes as i64

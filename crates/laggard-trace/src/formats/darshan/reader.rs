@@ -19,7 +19,7 @@ pub(crate) fn read(bytes: impl Read, sink: &mut RequestSink<'_>) -> Result<(), R
     let mut file = Vec::new();
     let reading = bytes.take(MAX_BYTES).read_to_end(&mut file);
     let header = Header::read(&file)?;
-    let (job, _) = region::content(&file, header.job, header.compression, "what is known of the job");
+    let (job, _) = region::content(&file, header.job, header.compression, "the description of the job");
     let log = Log { begin_ns: begin_ns(&job, &header), names: names(&file, &header), header, file: &file };
     let mut above = MpiioCalls::default();
     let upper = log.module(log.header.dxt_mpiio, Layer::Mpiio, &mut above, sink);
@@ -32,7 +32,7 @@ pub(crate) fn read(bytes: impl Read, sink: &mut RequestSink<'_>) -> Result<(), R
         0 => Err(ReadError::quoting(
             Place::Whole,
             "a log with extended tracing (DXT)",
-            "one with counters only",
+            "a log with counters only",
         )),
         _ => Ok(()),
     }
@@ -89,7 +89,7 @@ impl Log<'_> {
             (Some(error), _) => Err(error),
             (None, 0) => Ok(()),
             (None, trailing) => {
-                let found = format!("{trailing} bytes that are none");
+                let found = format!("{trailing} other bytes");
                 Err(ReadError::quoting(Place::Byte(region.offset), format!("records in {what}"), found))
             }
         }

@@ -32,7 +32,7 @@ pub(crate) fn read(text: impl Read, name: &str, sink: &mut RequestSink<'_>) -> R
     ] {
         if last.contains(mark) {
             let expected = "the log of total latencies (_lat)";
-            return Err(ReadError::quoting(Place::Whole, expected, format!("one of {what}")));
+            return Err(ReadError::quoting(Place::Whole, expected, format!("a log of {what}")));
         }
     }
     let job = job(last);

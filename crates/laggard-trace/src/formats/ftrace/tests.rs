@@ -99,7 +99,7 @@ fn fuse_aio_and_uring_events_are_read() {
 }
 
 #[test]
-fn what_perf_and_trace_cmd_print_is_understood() {
+fn output_of_perf_and_trace_cmd_is_understood() {
     let perf = point("fio  1591 [001]   932.729073: block:block_bio_queue: 254,0 RA 20694936 + 32 [fio]");
     assert!(matches!(perf.payload, Payload::Block(BlockStep::Queue, _)));
     let trace_cmd = point(

@@ -1,4 +1,4 @@
-//! `laggard trace doctor`: what this machine has for recording.
+//! `laggard trace doctor`: checks whether this host supports recording.
 
 use clap::Args;
 use laggard_trace::capture::doctor::{self, Check};
@@ -6,10 +6,10 @@ use laggard_trace::capture::doctor::{self, Check};
 use crate::failure::{Done, Lacking, Outcome};
 use crate::output;
 
-/// List what recording needs, and how to get what is missing.
+/// Check the requirements of `trace record`, and show how to get what is missing.
 #[derive(Args)]
 pub struct Doctor {
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -25,19 +25,19 @@ impl Doctor {
         if doctor::is_impossible(&checks) {
             let missing = checks.iter().filter(|check| check.is_needed && !check.is_there);
             let names: Vec<&str> = missing.map(|check| check.what.as_str()).collect();
-            return Err(Lacking(format!("nothing can be recorded without {}", names.join(", "))).into());
+            return Err(Lacking(format!("recording is impossible without: {}", names.join(", "))).into());
         }
         Ok(Done::Well)
     }
 }
 
 fn print(checks: &[Check]) -> anyhow::Result<()> {
-    let mut table = output::table(&["need", "there", "found", "how to get it"], &[]);
+    let mut table = output::table(&["requirement", "available", "found", "remedy"], &[]);
     for check in checks {
         let there = match (check.is_there, check.is_needed) {
             (true, _) => "yes",
             (false, true) => "no",
-            (false, false) => "no, and can do without",
+            (false, false) => "no (optional)",
         };
         table.add_row([&check.what, there, &check.found, &check.remedy]);
     }

@@ -1,4 +1,4 @@
-//! `laggard trace import`: traces of other tools.
+//! `laggard trace import`: converts traces of other tools.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -17,14 +17,13 @@ use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::{output, progress};
 
-/// Bring traces of other tools into a trace file.
+/// Convert traces of other tools to a trace file.
 ///
-/// The format is told from the content: the text of the kernel's tracing files (also as trace-cmd and perf print it),
-/// blktrace's binary files and what blkparse prints, `strace -f -ttt -T -y`, Darshan logs with extended tracing, fio's
-/// logs of latencies and of I/O, `.pfw` of DFTracer, texts of Recorder. Several files become one trace: the processors
-/// of a blktrace, the jobs of a fio run. Compressed files (bzip2, gzip, xz, zstd), tar archives and folders are read as they
-/// are. What cannot be understood is counted, and the rest goes on; a file that cannot be read to its end makes the exit
-/// status 2.
+/// The format is detected from the content: text of tracefs (also from trace-cmd and perf), binary files of blktrace,
+/// output of blkparse and of `strace -f -ttt -T -y`, Darshan logs with extended tracing, latency and I/O logs of fio,
+/// `.pfw` files of DFTracer, text of Recorder. Several files become one trace: the processors of a blktrace, the jobs
+/// of a fio run. Compressed files (bzip2, gzip, xz, zstd), tar archives and folders are read directly. Lines and records
+/// that are not understood are counted. The exit status is 2 if a file cannot be read to its end.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -34,23 +33,23 @@ Examples:
   laggard trace import --format strace calls.txt --host oss3 -o run.ltr
   laggard trace import trace.txt --server my-brick* -o run.ltr")]
 pub struct Import {
-    /// What to read: files, folders, archives; - for standard input.
+    /// Files, folders or archives; - for standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The trace file.
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// The format, where it cannot be told: ftrace, blktrace, blkparse, strace, dxt, fio-lat, fio-iolog, paper, pfw,
+    /// The format, if it cannot be detected: ftrace, blktrace, blkparse, strace, dxt, fio-lat, fio-iolog, paper, pfw,
     /// recorder-text.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// The name of the host that was traced.
     #[arg(long, value_name = "NAME", default_value = "host")]
     host: String,
-    /// Names of servers' tasks, where laggard does not know them; a * stands for anything.
+    /// Name of a server daemon that laggard does not know; * matches any text.
     #[arg(long, value_name = "NAME")]
     server: Vec<String>,
-    /// The same for the clients' daemons.
+    /// Name of a client daemon that laggard does not know; * matches any text.
     #[arg(long, value_name = "NAME")]
     client: Vec<String>,
 }
@@ -79,7 +78,7 @@ impl Import {
         }
         let (footer, _) = work.importer.finish()?;
         if footer.events == 0 {
-            bail!(TooPoor("nothing to import: the files hold no requests that laggard knows".into()));
+            bail!(TooPoor("the files contain no I/O requests".into()));
         }
         out.finish()?;
         self.tell(&footer, read, failed);
@@ -87,7 +86,7 @@ impl Import {
     }
 
     fn tell(&self, footer: &Footer, read: u64, failed: u64) {
-        let failed = if failed > 0 { format!(", {failed} not to the end") } else { String::new() };
+        let failed = if failed > 0 { format!(", {failed} not read to the end") } else { String::new() };
         tell(format_args!(
             "{}: {}{failed}, {}{}",
             self.out.display(),
@@ -139,11 +138,11 @@ impl Work {
         self.read += 1;
         if let Some(error) = &outcome.first_dropped {
             let count = output::count(outcome.counters.dropped, "record");
-            self.bar.suspend(|| tell(format_args!("{name}: {count} not understood, the first in {error}")));
+            self.bar.suspend(|| tell(format_args!("{name}: {count} not understood; the first: {error}")));
         }
         if let Some(error) = &outcome.cut_short {
             let kept = output::count(outcome.counters.read, "record");
-            self.fail(format_args!("{name}: {error}; {kept} before it kept"));
+            self.fail(format_args!("{name}: {error}; kept {kept} before it"));
         }
     }
 

@@ -1,4 +1,4 @@
-//! `laggard trace merge`: the traces of several hosts in one.
+//! `laggard trace merge`: merges traces of several hosts.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -15,15 +15,15 @@ use crate::output;
 
 /// Merge the traces of several hosts into one.
 ///
-/// How far the hosts' clocks are apart is found from requests that were seen at both ends: they leave the client
-/// before they reach the server, and the answer comes back after it left there. The first trace's clock is the one
-/// that counts; the times of the others stay, and the header tells their offset.
+/// The offset between the hosts' clocks is computed from requests that were recorded on both ends: a request leaves the
+/// client before it reaches the server, and the reply arrives after it left the server. Offsets are relative to the
+/// first trace. Timestamps are not changed; the header of the merged trace contains the offsets.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   laggard trace merge client.ltr oss1.ltr oss2.ltr -o all.ltr")]
 pub struct Merge {
-    /// The traces; the first is that of a client.
+    /// The traces, a client first.
     #[arg(required = true, num_args = 2..)]
     files: Vec<PathBuf>,
     /// The trace file.
@@ -43,7 +43,7 @@ impl Merge {
         let readers = self.files.iter().map(|path| opened(path)).collect::<anyhow::Result<_>>()?;
         let (_, footer) = merging::merge(readers, &offsets, BufWriter::new(out.handle()?))?;
         out.finish()?;
-        let cut = if footer.is_cut_short { ", of which one at least was cut short" } else { "" };
+        let cut = if footer.is_cut_short { ", at least one of them truncated" } else { "" };
         let files = output::count(self.files.len() as u64, "trace");
         tell(format_args!("{}: {files}{cut}, {}", self.out.display(), output::count(footer.events, "event")));
         Ok(Done::Well)
@@ -56,14 +56,14 @@ impl Merge {
             match offset {
                 Some(Offset { pairs: 0, .. }) => {}
                 Some(offset) => tell(format_args!(
-                    "{}: clock {:+.1} us off, +-{:.1} us, by {}",
+                    "{}: clock offset {:+.1} us, +-{:.1} us, from {}",
                     path.display(),
                     -(offset.offset_ns as f64) / 1e3,
                     offset.err_ns as f64 / 1e3,
                     output::count(offset.pairs as u64, "request"),
                 )),
                 None => tell(format_args!(
-                    "{}: no requests in common with {}: its times are taken as they are",
+                    "{}: no requests in common with {}: no clock offset",
                     path.display(),
                     self.files[0].display()
                 )),
@@ -84,7 +84,7 @@ fn requests_of(path: &Path) -> anyhow::Result<MatchableRequests> {
     let requests = merging::matchable_requests(&mut reader);
     let damage = reader.damage();
     if let Some(error) = damage.first.as_ref().or(damage.cut_short.as_ref()) {
-        tell(format_args!("{}: {error}; the rest is merged", path.display()));
+        tell(format_args!("{}: {error}; merging the rest", path.display()));
     }
     Ok(requests)
 }

@@ -1,4 +1,4 @@
-//! What the commands that read traces share: the file, whose requests count, and the reference.
+//! Options and functions that all commands which read traces share.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,25 +16,23 @@ use regex::Regex;
 
 use crate::failure::tell;
 
-/// Whose requests count.
 #[derive(Args, Clone)]
 pub struct Whose {
-    /// Only processes whose name fits. Default: as captured, or those that move the most at the top layer.
+    /// Only processes with a matching name. Default: as captured, or those with the most bytes in the top layer.
     #[arg(long, value_name = "REGEX")]
     comm: Option<Regex>,
-    /// Only this process. May be given several times.
+    /// Only this process. Can be repeated.
     #[arg(long, value_name = "PID", conflicts_with = "comm")]
     pid: Vec<u32>,
     /// All processes.
     #[arg(long, conflicts_with_all = ["comm", "pid"])]
     all: bool,
-    /// Take ranges that are at most so many bytes apart for one stream.
+    /// Maximum gap in bytes between requests of one stream.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     stream_gap: u64,
 }
 
 impl Whose {
-    /// How the trace is to be analysed.
     pub fn options(&self) -> Options {
         let choice = match (&self.comm, self.pid.is_empty(), self.all) {
             (Some(pattern), _, _) => {
@@ -54,31 +52,27 @@ pub fn open(path: &Path) -> anyhow::Result<Reader<File>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     Reader::open(file).with_context(|| {
         format!(
-            "{}: `laggard trace record` makes trace files, and `laggard trace import` does of other tools' traces",
+            "{}: create trace files with `laggard trace record` or `laggard trace import`",
             path.display()
         )
     })
 }
 
-/// Reads a trace file to its end; damage is told.
+/// Reads a trace file to its end, and reports damage.
 pub fn characteristics(path: &Path, options: &Options) -> anyhow::Result<Characteristics> {
     let mut reader = open(path)?;
     let all = characterise(&mut reader, options);
     let damage = reader.damage();
     if let Some(first) = &damage.first {
-        tell(format_args!(
-            "{}: {} lines could not be read, the first: {first}",
-            path.display(),
-            damage.lines
-        ));
+        tell(format_args!("{}: {} lines not understood; the first: {first}", path.display(), damage.lines));
     }
     if let Some(why) = &damage.cut_short {
-        tell(format_args!("{}: read as far as it goes: {why}", path.display()));
+        tell(format_args!("{}: read up to the error: {why}", path.display()));
     }
     Ok(all)
 }
 
-/// The reference of a file; rules of thumb without one.
+/// The built-in reference if no file is given.
 pub fn reference(path: Option<&PathBuf>) -> anyhow::Result<Reference> {
     let Some(path) = path else { return Ok(Reference::default()) };
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;

@@ -1,4 +1,4 @@
-//! `laggard trace record`: the requests of this host, as they cross its layers.
+//! `laggard trace record`: captures the requests of this host in every layer.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ use crate::stop_signal::StopSignal;
 /// How often the kernel's buffers are emptied.
 const EVERY: Span = Span::from_millis(10);
 
-/// Record the requests of this host as they cross its layers.
+/// Capture the I/O requests of this host in every layer.
 ///
-/// System calls, asynchronous I/O, FUSE, block queues and devices, through the kernel's own tracepoints in buffers of our
-/// own. All of it is undone in the end, also when the recorder is killed. Needs root. Stop with Ctrl-C.
+/// Records system calls, asynchronous I/O, FUSE, block queues and devices through the kernel's tracepoints, in separate
+/// trace instances. Removes everything at the end, even if the recorder is killed. Needs root. Stop with Ctrl-C.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  laggard trace record -o run.ltr -- fio job.fio       a command, and all that it starts
+  laggard trace record -o run.ltr -- fio job.fio       a command and its children
   laggard trace record -o run.ltr --pid 4711 --duration 10s
   laggard trace record -o run.ltr --mount /mnt/gluster --server comm=glusterfsd -- dd if=/dev/zero of=/mnt/gluster/x
   laggard trace record -o run.ltr --dev sdb --layers blk,dev --duration 30s")]
@@ -39,55 +39,54 @@ pub struct Record {
     /// The trace file.
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// Only this process, and what it starts.
+    /// Only this process and its children.
     #[arg(long, value_name = "PID")]
     pid: Vec<u32>,
-    /// Only processes whose name fits, also later ones, and what they start.
+    /// Only processes with a matching name and their children, including processes that start later.
     #[arg(long, value_name = "REGEX")]
     comm: Option<Regex>,
-    /// Only processes of this control group: a folder below /sys/fs/cgroup, or its name there.
+    /// Only processes of this control group: a folder below /sys/fs/cgroup or its name.
     #[arg(long, value_name = "GROUP")]
     cgroup: Option<PathBuf>,
-    /// Only files of the file system that is mounted there.
+    /// Only files of the file system mounted there.
     #[arg(long, value_name = "DIR")]
     mount: Option<PathBuf>,
     /// Only this block device: sdb, /dev/sdb or 8:16.
     #[arg(long, value_name = "DEVICE")]
     dev: Option<String>,
-    /// Which layers: aio, uring, sys, fuse, pfsc, net, pfss, ssys, blk, dev; auto takes all.
+    /// Layers to capture: aio, uring, sys, fuse, pfsc, net, pfss, ssys, blk, dev; auto captures all.
     #[arg(long, value_name = "LAYERS", value_delimiter = ',', default_value = "auto")]
     layers: Vec<String>,
-    /// Stop after this long. Default: when the command ends, or with Ctrl-C.
+    /// Stop after this time. Default: when the command ends, or with Ctrl-C.
     #[arg(long, value_name = "SPAN", value_parser = positive_span)]
     duration: Option<Span>,
-    /// Memory that the kernel may take for each processor. Default: 64MiB, and no more than a sixteenth of what is free.
+    /// Buffer memory per processor. Default: 64MiB, at most 1/16 of the available memory for all processors.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     buf: Option<u64>,
-    /// Leave the C library alone: no probes on its asynchronous I/O.
+    /// Do not set probes on the asynchronous I/O of the C library.
     #[arg(long)]
     no_aio: bool,
-    /// Read the kernel's text instead of its pages, as is done where pages cannot be read.
+    /// Read the kernel's text instead of its pages.
     #[arg(long, hide = true)]
     text: bool,
-    /// Servers of the file system on this host, comm=NAME or pid=PID; they are recorded too.
+    /// Also capture servers of the file system on this host: comm=NAME or pid=PID.
     #[arg(long, value_name = "SERVER", value_parser = server)]
     server: Vec<Server>,
-    /// Say nothing but errors.
+    /// Print errors only.
     #[arg(long, short)]
     quiet: bool,
-    /// A command to record, and its arguments.
+    /// The command to capture, with its arguments.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
-/// A server, as it was named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Server {
     Comm(String),
     Process(u32),
 }
 
-/// Undoes what a killed recorder has made.
+/// Removes the kernel objects of a killed recorder.
 #[derive(Args)]
 pub struct Guard {
     manifest: PathBuf,
@@ -113,7 +112,7 @@ impl Record {
             None => Some(handle),
         };
         if !self.quiet && self.command.is_empty() && self.duration.is_none() {
-            tell(format_args!("recording to {}; Ctrl-C ends it", self.out.display()));
+            tell(format_args!("recording to {}; stop with Ctrl-C", self.out.display()));
         }
         let begin = Instant::now();
         while !self.is_over(begin) && !stop.arrives_within(EVERY) {
@@ -156,7 +155,9 @@ impl Record {
             if !LAYERS.contains(&layer) {
                 let names: Vec<&str> = LAYERS.iter().map(|layer| layer.name()).collect();
                 let can = names.join(", ");
-                return Err(CaptureError::Input(format!("--layers: {layer} cannot be captured: {can} can")));
+                return Err(CaptureError::Input(format!(
+                    "--layers: {layer} cannot be captured; available: {can}"
+                )));
             }
             layers.push(layer);
         }
@@ -201,7 +202,7 @@ impl Record {
         let lost: u64 = summary.lost.iter().map(|(_, lost)| lost).sum();
         let loss = match lost {
             0 => "none lost".to_owned(),
-            lost => format!("{lost} of {} records lost: give more with --buf", lost + summary.read),
+            lost => format!("{lost} of {} records lost: use a larger --buf", lost + summary.read),
         };
         tell(format_args!("{out}: {events} in {seconds:.1} s, {}; {loss}", output::bytes(bytes)));
         tell(cost(summary));
@@ -209,14 +210,14 @@ impl Record {
     }
 }
 
-/// `cost: 0.14 s of processor time to record (10 % of one), 75000 records/s; ...`
+/// `cost: 0.14 s of CPU time for recording (10 % of one CPU), 75000 records/s; ...`
 fn cost(summary: &Summary) -> String {
     let seconds = summary.lasted.as_secs_f64().max(1e-9);
     let own = summary.processor_time.as_secs_f64();
     let single = |ns: Option<f64>| ns.map_or_else(|| "unknown".into(), |ns| format!("{:.2} us", ns / 1000.0));
     format!(
-        "cost: {own:.2} s of processor time to record ({:.0} % of one), {:.0} records/s; {} a system call, {} a probe: \
-         {:.2} s in what was recorded",
+        "cost: {own:.2} s of CPU time for recording ({:.0} % of one CPU), {:.0} records/s; {} per system call, {} per probe: \
+         {:.2} s in the recorded processes",
         100.0 * own / seconds,
         summary.read as f64 / seconds,
         single(summary.overhead.syscall_ns),
@@ -232,13 +233,13 @@ fn guard_command() -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// A name is one below the folder where control groups are mounted.
+/// A name is relative to the mount point of control groups.
 fn control_group(path: &Path) -> PathBuf {
     if path.join("cgroup.procs").exists() { path.to_owned() } else { Path::new("/sys/fs/cgroup").join(path) }
 }
 
 fn server(text: &str) -> Result<Server, String> {
-    let wrong = || format!("{text:?}: write it like comm=glusterfsd or pid=4711");
+    let wrong = || format!("{text:?}: expected comm=NAME or pid=PID");
     match text.split_once('=') {
         Some(("comm", name)) if !name.is_empty() => Ok(Server::Comm(name.to_owned())),
         Some(("pid", number)) => number.parse().map(Server::Process).map_err(|_| wrong()),
@@ -246,7 +247,7 @@ fn server(text: &str) -> Result<Server, String> {
     }
 }
 
-/// What the machine lacks has an exit status of its own.
+/// A missing kernel feature has its own exit status.
 pub fn explained(error: CaptureError) -> anyhow::Error {
     match error {
         CaptureError::Lacking(text) => Lacking(text).into(),
@@ -259,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_named_by_name_or_number() {
+    fn servers_are_selected_by_name_or_process_id() {
         assert_eq!(server("comm=glusterfsd"), Ok(Server::Comm("glusterfsd".into())));
         assert_eq!(server("pid=7"), Ok(Server::Process(7)));
         assert!(server("glusterfsd").is_err() && server("pid=x").is_err() && server("comm=").is_err());

@@ -1,4 +1,4 @@
-//! Starts a command from a thread of its own: what that thread starts is captured from its first instruction on.
+//! Starts a command from a separate thread: children of that thread are captured from their first instruction.
 
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,7 +19,7 @@ pub struct Starter {
 }
 
 impl Starter {
-    /// None where there is no command.
+    /// None without a command.
     pub fn new(words: &[String]) -> anyhow::Result<Option<Starter>> {
         let Some((program, arguments)) = words.split_first() else { return Ok(None) };
         let mut command = Command::new(program);
@@ -30,7 +30,7 @@ impl Starter {
         let (tell_ended, ended) = channel();
         thread::spawn(move || {
             let _ = tell_task.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
-            // Without anyone to say go, the recorder has failed.
+            // A closed channel means that the recorder has failed.
             let Ok(handle) = going.recv() else { return };
             match command.spawn() {
                 Ok(mut child) => {
@@ -45,7 +45,7 @@ impl Starter {
         Ok(Some(Starter { task, words: words.to_vec(), go, started, ended }))
     }
 
-    /// The thread, as the kernel numbers it.
+    /// The kernel's number of the thread.
     pub fn task(&self) -> u32 {
         self.task
     }
@@ -58,7 +58,7 @@ impl Starter {
         started.with_context(|| self.words.join(" "))
     }
 
-    /// How the command ended; one that still runs is left alone.
+    /// The result of the command; a command that still runs is not stopped.
     pub fn finish(self) -> Done {
         match self.ended.try_recv() {
             Ok(Ok(status)) if status.success() => Done::Well,
@@ -71,7 +71,7 @@ impl Starter {
                 Done::WithErrors
             }
             Err(_) => {
-                tell(format_args!("{}: goes on", self.words.join(" ")));
+                tell(format_args!("{}: still running", self.words.join(" ")));
                 Done::Well
             }
         }
