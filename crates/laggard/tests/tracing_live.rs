@@ -511,7 +511,7 @@ fn processes_of_a_control_group_are_recorded() {
 /// AT-9. The disks are virtual; another workload loads one of them.
 #[test]
 fn the_one_slow_disk_is_named() {
-    let _turns = (exclusive(), lab::exclusive());
+    let _turns = (exclusive(), lab::turn());
     if !can_be(&["fio"]) || !lab::can_be() {
         return;
     }

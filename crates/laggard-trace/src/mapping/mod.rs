@@ -16,6 +16,6 @@ mod roles;
 mod tasks;
 mod uring;
 
-pub use mapper::Mapper;
+pub(crate) use mapper::Mapper;
 pub(crate) use record_builder::RecordBuilder;
-pub use roles::{Role, Roles};
+pub use roles::Roles;
