@@ -1,18 +1,21 @@
 //! A dataset on disk or object store: append, seal, recover, query.
 //!
 //! Each folder imports only those above it: [`format`] (names, metadata, columns), [`location`] (folder or object
-//! store), [`live_tail`], [`sealed`], [`reading`], [`dataset`], then [`recording`], [`import`] and [`tables`].
+//! store), [`reading`] (selection and pieces), [`live_tail`], [`sealed`], [`dataset`], then [`recording`], [`import`]
+//! and [`tables`].
 //!
 //! Always: a sealed file never changes; a tail ends with a whole message; every file states its format.
+
+#![warn(unreachable_pub)]
 
 pub mod error;
 mod format;
 mod location;
 
+mod reading;
+
 mod live_tail;
 mod sealed;
-
-mod reading;
 
 pub mod dataset;
 
@@ -32,10 +35,10 @@ pub use import::{Imported, Importer};
 pub use reading::piece::Piece;
 pub use reading::selection::{Selection, Wanted};
 pub use reading::{piece, selection};
+pub use recording::recorder;
 pub use recording::recorder::Recorder;
 pub use recording::recover::recover;
 pub use recording::writer_thread::{Batch, WriterThread, Written};
-pub use recording::{recorder, recover as recovery};
 pub use sealed::seal;
 pub use sealed::seal::Sealed;
 pub use tables::{dataset_recording, tabulate};

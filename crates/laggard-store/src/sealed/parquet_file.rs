@@ -15,7 +15,6 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::ColumnPath;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
@@ -30,6 +29,8 @@ pub(crate) const ROWS_PER_GROUP: usize = 128 * 1024;
 const ROWS_PER_PAGE: usize = 32 * 1024;
 /// The names of a row group stay in one dictionary, even if every row has its own.
 const DICTIONARY_BYTES: usize = 16 << 20;
+/// 2048 distinct values of a gauge. With more, differences are smaller than a dictionary.
+const GAUGE_DICTIONARY_BYTES: usize = 16 << 10;
 /// With this many components, most rows share their time with others: numbers of distinct times are then
 /// smaller than differences.
 const COMPONENTS_THAT_SHARE_TIMES: usize = 4;
@@ -168,9 +169,13 @@ fn properties(content: Content<'_>) -> Result<WriterProperties, ParquetError> {
         builder = builder.set_column_statistics_enabled(name.into(), EnabledStatistics::Chunk);
     }
     let shares_times = components >= COMPONENTS_THAT_SHARE_TIMES;
-    let gauges = table.columns.iter().filter(|column| column.form == Form::Gauge).map(|column| column.name);
-    for name in [TIME, UPTIME].into_iter().filter(|_| shares_times).chain([COMPONENT]).chain(gauges) {
-        builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), true);
+    for name in [TIME, UPTIME].into_iter().filter(|_| shares_times).chain([COMPONENT]) {
+        builder = builder.set_column_dictionary_enabled(name.into(), true);
+    }
+    for gauge in table.columns.iter().filter(|column| column.form == Form::Gauge) {
+        builder = builder
+            .set_column_dictionary_enabled(gauge.name.into(), true)
+            .set_column_dictionary_page_size_limit(gauge.name.into(), GAUGE_DICTIONARY_BYTES);
     }
     Ok(builder.build())
 }

@@ -14,7 +14,7 @@ use crate::scale::Scale;
 use crate::{bytes, sa_file, tools};
 
 const FILE_BYTES: u64 = 1 << 30;
-const TIMES_AS_FAST: f64 = 10.0;
+const TIMES_AS_FAST: f64 = 8.0;
 const MOST_MEMORY_MIB: f64 = 200.0;
 const RUNS: usize = 3;
 

@@ -13,7 +13,7 @@ use crate::scale::Scale;
 use crate::{bytes, tools};
 
 /// What a recorder may take, also while it seals.
-pub const MOST_MEMORY_MIB: f64 = 20.0;
+const MOST_MEMORY_MIB: f64 = 20.0;
 
 /// As in the issue: 72 devices, 200 connections, a sample a second.
 pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
