@@ -1,16 +1,16 @@
-//! How fast a trace is read and analysed, and how much memory that takes.
+//! The speed and memory use of reading and analysing a trace.
 //!
 //!     cargo bench -p laggard-trace --bench analysis -- [MILLIONS OF EVENTS]
 //!
-//! The trace is made here: sixteen requests of asynchronous I/O in flight, each with a system call, a request of the
-//! block layer and one of the device. Processor time, not time on the clock: the machine may do other things.
+//! The trace is synthetic: asynchronous I/O with sixteen requests in flight, each with a system call, a request of the
+//! block layer and one of the device. CPU time is measured, so that other load on the machine matters less.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
 
 use laggard_trace::analysis::{Options, characterise};
-use laggard_trace::findings::find;
+use laggard_trace::findings::{RuleId, find};
 use laggard_trace::ltr::{Reader, Writer};
 use laggard_trace::model::{
     CommId, Event, Flags, Footer, Header, Host, HostId, Kind, Layer, LinkRule, Object, ObjectId, Op, Record,
@@ -22,8 +22,8 @@ use laggard_trace::reference::Reference;
 const EVENTS_EACH: u64 = 12;
 
 fn main() {
-    let wanted = std::env::args().skip(1).find_map(|word| word.parse::<f64>().ok()).unwrap_or(2.0);
-    let requests = (wanted * 1e6) as u64 / EVENTS_EACH;
+    let millions = std::env::args().skip(1).find_map(|word| word.parse::<f64>().ok()).unwrap_or(2.0);
+    let requests = (millions * 1e6) as u64 / EVENTS_EACH;
     let file = tempfile::NamedTempFile::new().unwrap();
     write(File::create(file.path()).unwrap(), requests);
     let bytes = file.path().metadata().unwrap().len();
@@ -35,13 +35,13 @@ fn main() {
     let characteristics = characterise(&mut reader, &Options::default());
     let findings = find(&characteristics, &Reference::default());
     let whole = cpu_seconds() - begin;
-    assert_eq!(findings.findings.first().map(|first| first.id), Some("T01"));
+    assert_eq!(findings.findings.first().map(|first| first.id), Some(RuleId::T01));
     assert_eq!(characteristics.quality.events, requests * EVENTS_EACH);
     let millions = events as f64 / 1e6;
     println!("{millions:.2} million events in {:.1} MiB", bytes as f64 / 1_048_576.0);
-    println!("read               {:6.2} million events by processor second", millions / read);
-    println!("read and analysed  {:6.2} million events by processor second", millions / whole);
-    println!("most memory        {:6.1} MiB", peak_bytes() / 1_048_576.0);
+    println!("read               {:6.2} million events per CPU second", millions / read);
+    println!("read and analysed  {:6.2} million events per CPU second", millions / whole);
+    println!("peak memory        {:6.1} MiB", peak_bytes() / 1_048_576.0);
 }
 
 fn cpu_seconds() -> f64 {
@@ -55,7 +55,7 @@ fn peak_bytes() -> f64 {
     line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() * 1024.0
 }
 
-/// Events that are not yet written, the earliest first.
+/// Events that are not yet written, by time.
 type Pending = std::collections::BTreeMap<(u64, u64), Event>;
 
 fn write(file: File, requests: u64) {
@@ -73,13 +73,13 @@ fn write(file: File, requests: u64) {
         writer.write(&Record::Object(ObjectId(number as u32 + 1), object)).unwrap();
     }
     let mut pending = Pending::new();
-    let mut dice = 7u64;
+    let mut random = 7u64;
     let mut serial = 0;
     for number in 0..requests {
-        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let offset = (dice >> 33) % 1_000_000 * 65_536;
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let offset = (random >> 33) % 1_000_000 * 65_536;
         request(&mut pending, &mut serial, number, offset);
-        // Nothing earlier comes any more.
+        // No earlier event follows.
         let admit = number * 160_000;
         while pending.first_key_value().is_some_and(|((ts, _), _)| *ts < admit) {
             let (_, event) = pending.pop_first().unwrap();
@@ -92,7 +92,7 @@ fn write(file: File, requests: u64) {
     writer.finish(Footer::default()).unwrap();
 }
 
-/// The library serves one after the other; sixteen wait.
+/// The library serves one request after the other; sixteen wait.
 fn request(pending: &mut Pending, serial: &mut u64, number: u64, offset: u64) {
     let issue = (number + 16) * 160_000;
     let complt = issue + 140_000;

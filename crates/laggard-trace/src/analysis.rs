@@ -1,72 +1,61 @@
 //! From the records of a trace to its characteristics, in one pass.
 
-use crate::characteristics::finishing::Telling;
-use crate::characteristics::{Characteristics, Gatherer};
-use crate::learning::{Choice, FIRST_RECORDS, learn};
-use crate::linking::{Linker, Observer, Unused};
+use crate::characteristics::{Characteristics, Collector, TraceContext, summarize};
+use crate::linking::{Linker, Observer, UnusedEvents};
 use crate::ltr::Reader;
-use crate::model::{Footer, Header, Layer, Names, Record, Trace};
+use crate::model::{CommId, Footer, Header, Names, Record, Trace};
+use crate::selection::{FIRST_RECORDS, Selection, resolve};
 
-/// A trace that is read from its begin to its end.
+/// A trace that is read once, from begin to end.
 pub trait Recording {
-    /// Before the events.
     fn header(&self) -> &Header;
-    /// The next record; none after the last.
     fn next_record(&mut self) -> Option<Record>;
-    /// The names that were read so far.
+    /// The names read so far.
     fn names(&self) -> &Names;
-    /// After the events.
+    /// Complete after the last record.
     fn footer(&self) -> Footer;
-    /// Lines that could not be read.
+    /// The number of lines that could not be read.
     fn unread(&self) -> u64;
 }
 
-/// How a trace is analysed.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Whose requests count.
-    pub choice: Choice,
-    /// Ranges at most this far apart are one stream.
+    pub selection: Selection,
+    /// Byte ranges at most this far apart are one stream.
     pub gap_bytes: u64,
 }
 
-/// What became of a trace while it was looked at.
-pub struct Observed {
-    /// Events that could not be used.
-    pub unused: Unused,
-    /// Whose requests counted, in words.
-    pub scope: String,
-    /// The layers that occurred in the beginning, top first.
-    pub layers: Vec<Layer>,
-}
-
-/// The characteristics of a trace.
 pub fn characterise(recording: &mut impl Recording, options: &Options) -> Characteristics {
     let header = recording.header().clone();
-    let mut gatherer = Gatherer::new(options.gap_bytes, header.hosts.len() > 1);
-    let observed = observe(recording, options, &mut gatherer);
-    gatherer.finish(&Telling {
+    let mut collector = Collector::new(options.gap_bytes, header.hosts.len() > 1);
+    let (unused, scope) = observe(recording, options, &mut collector);
+    let context = TraceContext {
         header: &header,
         footer: &recording.footer(),
         names: recording.names(),
-        unused: observed.unused,
+        unused,
         unread: recording.unread(),
-        scope: observed.scope,
-    })
+        scope,
+    };
+    summarize(collector, &context)
 }
 
-/// Tells an observer of every request of a trace that counts.
-pub fn observe(recording: &mut impl Recording, options: &Options, observer: &mut impl Observer) -> Observed {
+/// Reports every request in scope to an observer. Returns the events that could not be used, and the scope in words.
+pub(crate) fn observe(
+    recording: &mut impl Recording,
+    options: &Options,
+    observer: &mut impl Observer,
+) -> (UnusedEvents, String) {
     let header = recording.header().clone();
     let first = first(recording);
-    let learnt = learn(&header, recording.names(), &first, options.choice.clone());
-    let mut linker = Linker::new(&header, &learnt.layers, learnt.scope);
-    first.iter().for_each(|record| take(&mut linker, observer, record));
+    let resolved = resolve(&header, recording.names(), &first, options.selection.clone());
+    let mut linker = Linker::new(&header, &resolved.layers, resolved.scope);
+    first.iter().for_each(|record| linker.record(record, observer));
     drop(first);
     while let Some(record) = recording.next_record() {
-        take(&mut linker, observer, &record);
+        linker.record(&record, observer);
     }
-    Observed { unused: linker.finish(observer), scope: learnt.words, layers: learnt.layers }
+    (linker.finish(observer), resolved.description)
 }
 
 fn first(recording: &mut impl Recording) -> Vec<Record> {
@@ -77,15 +66,6 @@ fn first(recording: &mut impl Recording) -> Vec<Record> {
         first.push(record);
     }
     first
-}
-
-fn take(linker: &mut Linker, observer: &mut impl Observer, record: &Record) {
-    match record {
-        Record::Event(event) => linker.event(event, observer),
-        Record::Edge(edge) => linker.edge(edge, observer),
-        Record::Comm(id, name) => linker.named(*id, name),
-        Record::Object(..) => {}
-    }
 }
 
 impl<R: std::io::Read> Recording for Reader<R> {
@@ -110,7 +90,7 @@ impl<R: std::io::Read> Recording for Reader<R> {
     }
 }
 
-/// A trace in memory, read again from its begin.
+/// Reads a trace in memory.
 pub struct Replay<'t> {
     trace: &'t Trace,
     events: usize,
@@ -119,14 +99,13 @@ pub struct Replay<'t> {
 }
 
 impl<'t> Replay<'t> {
-    /// From the begin.
     pub fn of(trace: &'t Trace) -> Replay<'t> {
         Replay { trace, events: 0, edges: 0, comms: 0 }
     }
 }
 
-/// Names of processes that a trace in memory may have; all are told before the first event.
-const MOST_COMMS: u16 = 4096;
+/// Process names of a trace in memory; they come before the first event.
+const MAX_COMMS: u16 = 4096;
 
 impl Recording for Replay<'_> {
     fn header(&self) -> &Header {
@@ -134,15 +113,15 @@ impl Recording for Replay<'_> {
     }
 
     fn next_record(&mut self) -> Option<Record> {
-        while self.comms < MOST_COMMS {
+        while self.comms < MAX_COMMS {
             self.comms += 1;
-            let id = crate::model::CommId(self.comms);
+            let id = CommId(self.comms);
             let name = self.trace.names.comm(id);
             if !name.is_empty() {
                 return Some(Record::Comm(id, name.to_owned()));
             }
         }
-        // An edge comes as soon as the child it is of has begun.
+        // An edge comes as soon as its child has begun.
         let is_due = self.trace.edges.get(self.edges).is_some_and(|edge| {
             self.trace.events[..self.events].iter().rev().take(64).any(|event| event.req == edge.child)
         });

@@ -1,4 +1,4 @@
-//! What a device can do: short runs of reads past the page cache, one and sixteen at once (specification, section 6).
+//! Measures a device: short runs of direct reads, at queue depth 1 and 16.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -6,26 +6,23 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::characteristics::histogram::Histogram;
+use crate::characteristics::Histogram;
 use crate::reference::Point;
 
-/// Reads past the page cache are from and to multiples of this.
+/// Direct reads begin and end at multiples of this.
 const ALIGNMENT: usize = 4096;
-/// Less says nothing of a device.
-const LEAST_BYTES: u64 = 16 << 20;
+/// Smaller files and devices are not measured.
+const MIN_BYTES: u64 = 16 << 20;
 
-/// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Bytes of a read.
+    /// Per read.
     pub bytes: u64,
-    /// Reads at once.
+    /// Queue depth.
     pub depth: u64,
-    /// Whether one follows the other.
     pub is_sequential: bool,
 }
 
-/// The six runs.
 pub const RUNS: [Run; 6] = [
     Run { bytes: 1 << 20, depth: 1, is_sequential: true },
     Run { bytes: 1 << 20, depth: 16, is_sequential: true },
@@ -35,74 +32,60 @@ pub const RUNS: [Run; 6] = [
     Run { bytes: 4 << 10, depth: 16, is_sequential: false },
 ];
 
-/// Why a device could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrationError {
-    /// The file system has no such reads.
-    #[error("{0}: no reads past the page cache there (O_DIRECT): expected a file on a disk, not on tmpfs")]
+    #[error("{0}: direct reads (O_DIRECT) are not supported: expected a file on a disk, not on tmpfs")]
     NoDirect(PathBuf),
-    /// Too small.
-    #[error("{path}: expected at least {LEAST_BYTES} bytes to read from, found \
+    #[error("{path}: expected at least {MIN_BYTES} bytes to read from, found \
         {bytes}", path = .path.display())]
-    TooSmall {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-    },
-    /// Anything else.
+    TooSmall { path: PathBuf, bytes: u64 },
     #[error("{path}: {error}", path = .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What went wrong.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
-/// What is read from.
+/// The file or device to read.
 #[derive(Debug)]
 pub struct Target {
     path: PathBuf,
     bytes: u64,
-    /// Whether it was made for this, and goes again.
-    is_ours: bool,
+    /// Created for the measurement, removed at the end.
+    is_temporary: bool,
 }
 
 impl Drop for Target {
     fn drop(&mut self) {
-        if self.is_ours {
-            // If it cannot be removed now, nobody is left to tell.
+        if self.is_temporary {
+            // A destructor cannot report an error.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
 impl Target {
-    /// A file; made of that size if it is not there.
+    /// Creates a file of `bytes` if there is none.
     pub fn file(path: &Path, bytes: u64) -> Result<Target, CalibrationError> {
         if path.exists() {
             return Target::device(path);
         }
-        let target = Target { path: path.to_owned(), bytes, is_ours: true };
+        let target = Target { path: path.to_owned(), bytes, is_temporary: true };
         fill(path, bytes).map_err(|error| failed(path, error))?;
         target.checked()
     }
 
-    /// A device, or a file that is there.
+    /// A device, or an existing file.
     pub fn device(path: &Path) -> Result<Target, CalibrationError> {
         let end = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
         let bytes = end.map_err(|error| failed(path, error))?;
-        Target { path: path.to_owned(), bytes, is_ours: false }.checked()
+        Target { path: path.to_owned(), bytes, is_temporary: false }.checked()
     }
 
     fn checked(self) -> Result<Target, CalibrationError> {
-        if self.bytes < LEAST_BYTES {
+        if self.bytes < MIN_BYTES {
             return Err(CalibrationError::TooSmall { path: self.path.clone(), bytes: self.bytes });
         }
         let file = self.open()?;
-        let mut room = Room::of(ALIGNMENT);
-        match file.read_at(room.bytes(), 0) {
+        let mut buffer = AlignedBuffer::of(ALIGNMENT);
+        match file.read_at(buffer.bytes(), 0) {
             Ok(_) => Ok(self),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 Err(CalibrationError::NoDirect(self.path.clone()))
@@ -127,7 +110,7 @@ fn failed(path: &Path, error: io::Error) -> CalibrationError {
     CalibrationError::Io { path: path.to_owned(), error }
 }
 
-/// Numbers, not zeros: some devices do not store those.
+/// Writes random numbers: some devices do not store zeros.
 fn fill(path: &Path, bytes: u64) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     let mut word = 1u64;
@@ -150,17 +133,17 @@ fn next(word: u64) -> u64 {
 }
 
 /// Memory that begins at a multiple of [`ALIGNMENT`].
-struct Room {
+struct AlignedBuffer {
     memory: Vec<u8>,
     from: usize,
     length: usize,
 }
 
-impl Room {
-    fn of(length: usize) -> Room {
+impl AlignedBuffer {
+    fn of(length: usize) -> AlignedBuffer {
         let memory = vec![0; length + ALIGNMENT];
         let from = memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        Room { memory, from, length }
+        AlignedBuffer { memory, from, length }
     }
 
     fn bytes(&mut self) -> &mut [u8] {
@@ -168,28 +151,28 @@ impl Room {
     }
 }
 
-/// What one reader saw.
+/// The measurements of one reader.
 #[derive(Default)]
-struct Seen {
+struct ReaderResult {
     latency_ns: Histogram,
     bytes: u64,
 }
 
-/// Plays a run for so many microseconds.
-pub fn measure(target: &Target, run: Run, for_us: u64) -> Result<Point, CalibrationError> {
+/// Executes a run for `duration_us` microseconds.
+pub fn measure(target: &Target, run: Run, duration_us: u64) -> Result<Point, CalibrationError> {
     let begin = Instant::now();
-    let until = begin + Duration::from_micros(for_us);
-    let readers: Vec<Result<Seen, CalibrationError>> = std::thread::scope(|scope| {
+    let until = begin + Duration::from_micros(duration_us);
+    let readers: Vec<Result<ReaderResult, CalibrationError>> = std::thread::scope(|scope| {
         let started: Vec<_> =
             (0..run.depth).map(|number| scope.spawn(move || read(target, run, number, until))).collect();
         started.into_iter().map(|reader| reader.join().expect("a reader does not panic")).collect()
     });
     let seconds = begin.elapsed().as_secs_f64();
     let (mut latency_ns, mut bytes) = (Histogram::default(), 0);
-    for seen in readers {
-        let seen = seen?;
-        latency_ns.join(&seen.latency_ns);
-        bytes += seen.bytes;
+    for result in readers {
+        let result = result?;
+        latency_ns.join(&result.latency_ns);
+        bytes += result.bytes;
     }
     let summary = latency_ns.summary();
     Ok(Point {
@@ -201,21 +184,21 @@ pub fn measure(target: &Target, run: Run, for_us: u64) -> Result<Point, Calibrat
     })
 }
 
-fn read(target: &Target, run: Run, number: u64, until: Instant) -> Result<Seen, CalibrationError> {
+fn read(target: &Target, run: Run, number: u64, until: Instant) -> Result<ReaderResult, CalibrationError> {
     let file = target.open()?;
     let blocks = (target.bytes / run.bytes).max(1);
-    let mut room = Room::of(run.bytes as usize);
-    let mut seen = Seen::default();
+    let mut buffer = AlignedBuffer::of(run.bytes as usize);
+    let mut result = ReaderResult::default();
     let (mut word, mut block) = (next(number + 1), number * blocks / run.depth);
     loop {
         let begin = Instant::now();
-        let read = file.read_at(room.bytes(), block % blocks * run.bytes);
-        seen.bytes += read.map_err(|error| failed(&target.path, error))? as u64;
-        seen.latency_ns.add(begin.elapsed().as_nanos() as u64);
+        let read = file.read_at(buffer.bytes(), block % blocks * run.bytes);
+        result.bytes += read.map_err(|error| failed(&target.path, error))? as u64;
+        result.latency_ns.add(begin.elapsed().as_nanos() as u64);
         word = next(word);
         block = if run.is_sequential { block + 1 } else { (word >> 33) % blocks };
         if Instant::now() >= until {
-            return Ok(seen);
+            return Ok(result);
         }
     }
 }
@@ -225,9 +208,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_aligned_and_as_long_as_asked_for() {
-        let mut room = Room::of(8192);
-        assert_eq!((room.bytes().as_ptr() as usize % ALIGNMENT, room.bytes().len()), (0, 8192));
+    fn a_buffer_is_aligned_and_as_long_as_requested() {
+        let mut buffer = AlignedBuffer::of(8192);
+        assert_eq!((buffer.bytes().as_ptr() as usize % ALIGNMENT, buffer.bytes().len()), (0, 8192));
     }
 
     #[test]
@@ -239,11 +222,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_made_for_it_is_measured_and_goes_again() {
+    fn a_created_file_is_measured_and_removed() {
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = folder.path().join("made");
-        match Target::file(&path, LEAST_BYTES) {
-            // Not every file system has such reads.
+        match Target::file(&path, MIN_BYTES) {
+            // Not every file system supports direct reads.
             Err(CalibrationError::NoDirect(_)) => {}
             Err(error) => panic!("{error}"),
             Ok(target) => {

@@ -1,25 +1,25 @@
-//! Each rule in a case where it must speak, and in one where it must not.
+//! Each rule on a trace that it must match, and on one that it must not match.
 #![allow(clippy::unwrap_used)]
 
 mod stacks;
 
-use laggard_trace::findings::{Findings, Severity};
+use laggard_trace::findings::{Findings, RuleId, Severity};
 use laggard_trace::model::{Flags, Layer, LinkRule, MetaOp, Op, RequestId};
-use laggard_trace::reference::{Curve, Point, Reference};
-use stacks::{Ask, Client, Dice, KIB, MIB, Stack, device, found, found_with, posix_aio, rules, streams};
+use laggard_trace::reference::{Curve, Point, Reference, Source};
+use stacks::{Ask, Client, Random, KIB, MIB, Stack, device, found, found_with, posix_aio, rules, streams};
 
 #[track_caller]
-fn speaks(id: &str, findings: &Findings) {
-    assert!(rules(findings).contains(&id), "{id} is silent: {:?}", rules(findings));
+fn matches(id: RuleId, findings: &Findings) {
+    assert!(rules(findings).contains(&id), "{id} does not match: {:?}", rules(findings));
 }
 
 #[track_caller]
-fn is_silent(id: &str, findings: &Findings) {
-    let said = findings.of(id).map(|one| one.says.clone());
-    assert!(said.is_none(), "{id} says: {}", said.unwrap());
+fn does_not_match(id: RuleId, findings: &Findings) {
+    let summary = findings.of(id).map(|one| &one.summary);
+    assert!(summary.is_none(), "{id} matches: {}", summary.unwrap());
 }
 
-/// A device as it was calibrated.
+/// Run length, queue depth, rate and median latency of each point.
 fn calibrated(points: &[(u64, u64, f64, f64)]) -> Reference {
     let point = |(run, depth, rate, p50_us): &(u64, u64, f64, f64)| Point {
         run_bytes: *run as f64,
@@ -37,99 +37,99 @@ fn t01_one_descriptor_of_posix_aio_is_served_by_one_thread() {
     let first = &findings.findings[0];
     assert_eq!(
         (first.id, first.layer, first.severity),
-        ("T01", Layer::Aio, Severity::Crit),
+        (RuleId::T01, Layer::Aio, Severity::Crit),
         "{:?}",
         rules(&findings)
     );
-    assert!(first.says.contains("16 requests in flight above, never more than 1 below"), "{}", first.says);
-    // With 16 at once the same device serves four times as much.
+    assert!(first.summary.contains("16 requests in flight above, never more than 1 below"), "{}", first.summary);
+    // At queue depth 16 the device is assumed to be four times as fast.
     assert!((2.0..8.0).contains(&(1.0 / (1.0 - first.recoverable_share))), "{}", first.recoverable_share);
     assert!(first.events.len() >= 4);
 }
 
 #[test]
-fn t01_is_silent_where_each_request_has_its_own_descriptor() {
-    is_silent("T01", &found(posix_aio(16, 16, 2000)));
+fn t01_does_not_match_where_each_request_has_its_own_descriptor() {
+    does_not_match(RuleId::T01, &found(posix_aio(16, 16, 2000)));
 }
 
 #[test]
-fn t02_eight_streams_in_turns_on_a_disk_that_seeks() {
+fn t02_eight_interleaved_streams_on_a_disk_that_seeks() {
     let findings = found(streams(8, 4000));
-    let finding = findings.of("T02").unwrap();
+    let finding = findings.of(RuleId::T02).unwrap();
     assert!(finding.cause.contains("about 8 sequential streams"), "{}", finding.cause);
     assert_eq!(finding.severity, Severity::Crit, "{:?}", finding.gain);
 }
 
 #[test]
-fn t02_is_only_good_to_know_where_seeks_cost_nothing() {
-    assert_eq!(found(streams(8, 0)).of("T02").unwrap().severity, Severity::Info);
+fn t02_is_informational_where_seeks_cost_nothing() {
+    assert_eq!(found(streams(8, 0)).of(RuleId::T02).unwrap().severity, Severity::Info);
     let flat = calibrated(&[(4 * KIB, 1, 1e9, 60.0), (MIB, 1, 1e9, 60.0)]);
-    assert_eq!(found_with(streams(8, 4000), &flat).of("T02").unwrap().severity, Severity::Info);
+    assert_eq!(found_with(streams(8, 4000), &flat).of(RuleId::T02).unwrap().severity, Severity::Info);
 }
 
 #[test]
-fn t02_is_silent_for_one_stream_and_for_random_access() {
-    is_silent("T02", &found(streams(1, 4000)));
+fn t02_does_not_match_one_stream_or_random_access() {
+    does_not_match(RuleId::T02, &found(streams(1, 4000)));
     let mut stack = Stack::new();
-    let mut dice = Dice(3);
+    let mut random = Random(3);
     for number in 0..2000u64 {
         stack.ask(
-            Ask::read(Layer::Sys, dice.below(1 << 30) * 64 * KIB, 64 * KIB),
+            Ask::read(Layer::Sys, random.below(1 << 30) * 64 * KIB, 64 * KIB),
             number * 100 + 1,
             number * 100 + 90,
         );
     }
-    is_silent("T02", &found(stack));
+    does_not_match(RuleId::T02, &found(stack));
 }
 
 #[test]
 fn t03_small_writes_wait_for_an_idle_server() {
     let findings = found(Client::unbuffered().run());
-    let finding = findings.of("T03").unwrap();
+    let finding = findings.of(RuleId::T03).unwrap();
     assert_eq!((finding.layer, finding.origin.lower), (Layer::Fuse, Layer::Fuse));
     assert!(finding.fixes[0].contains("write-behind"));
     assert!(finding.severity >= Severity::Warn);
 }
 
 #[test]
-fn t03_is_silent_with_write_behind_and_with_large_writes() {
-    is_silent("T03", &found(Client { is_buffered: true, ..Client::unbuffered() }.run()));
-    is_silent("T03", &found(Client { write_bytes: 4 * MIB, writes: 64, ..Client::unbuffered() }.run()));
+fn t03_does_not_match_write_behind_or_large_writes() {
+    does_not_match(RuleId::T03, &found(Client { is_buffered: true, ..Client::unbuffered() }.run()));
+    does_not_match(RuleId::T03, &found(Client { write_bytes: 4 * MIB, writes: 64, ..Client::unbuffered() }.run()));
 }
 
 #[test]
-fn t04_a_question_about_attributes_with_every_write() {
-    let findings = found(Client { asks_for_attributes: true, ..Client::unbuffered() }.run());
-    let finding = findings.of("T04").unwrap();
+fn t04_an_attribute_request_with_every_write() {
+    let findings = found(Client { requests_attributes: true, ..Client::unbuffered() }.run());
+    let finding = findings.of(RuleId::T04).unwrap();
     assert!(finding.cause.contains("security.capability"), "{}", finding.cause);
-    assert!(finding.says.contains("512 getxattr"), "{}", finding.says);
+    assert!(finding.summary.contains("512 getxattr"), "{}", finding.summary);
 }
 
 #[test]
-fn t04_is_silent_without_questions_and_with_large_writes() {
-    is_silent("T04", &found(Client::unbuffered().run()));
+fn t04_does_not_match_without_attribute_requests_or_with_large_writes() {
+    does_not_match(RuleId::T04, &found(Client::unbuffered().run()));
     let large =
-        Client { asks_for_attributes: true, write_bytes: 4 * MIB, writes: 32, ..Client::unbuffered() };
-    is_silent("T04", &found(large.run()));
+        Client { requests_attributes: true, write_bytes: 4 * MIB, writes: 32, ..Client::unbuffered() };
+    does_not_match(RuleId::T04, &found(large.run()));
 }
 
 #[test]
-fn t05_a_large_write_is_cut_into_32_requests() {
+fn t05_a_large_write_is_split_into_32_requests() {
     let findings = found(Client { write_bytes: 4 * MIB, writes: 64, ..Client::unbuffered() }.run());
-    let finding = findings.of("T05").unwrap();
+    let finding = findings.of(RuleId::T05).unwrap();
     assert!(finding.cause.contains("FUSE max_write limits a request to 128 KiB"), "{}", finding.cause);
-    assert!(finding.says.contains("cut into 32 of 128 KiB"), "{}", finding.says);
+    assert!(finding.summary.contains("split into 32 of 128 KiB"), "{}", finding.summary);
 }
 
 #[test]
-fn t05_is_silent_where_requests_go_through_whole() {
-    is_silent(
-        "T05",
+fn t05_does_not_match_where_requests_are_not_split() {
+    does_not_match(
+        RuleId::T05,
         &found(Client { request_bytes: 4 * MIB, write_bytes: 4 * MIB, ..Client::unbuffered() }.run()),
     );
 }
 
-/// A thread that reads one piece after the other, straight from the device.
+/// A thread that reads sequentially and directly from the device.
 fn sequential(bytes: u64, take_us: u64, pause_us: u64) -> Stack {
     let mut stack = Stack::new();
     let mut now = 1000;
@@ -145,12 +145,12 @@ fn sequential(bytes: u64, take_us: u64, pause_us: u64) -> Stack {
 #[test]
 fn t06_small_neighbours_are_not_merged() {
     let findings = found(sequential(4 * KIB, 100, 1));
-    assert!(findings.of("T06").unwrap().severity >= Severity::Warn);
+    assert!(findings.of(RuleId::T06).unwrap().severity >= Severity::Warn);
 }
 
 #[test]
-fn t06_is_silent_for_large_requests() {
-    is_silent("T06", &found(sequential(256 * KIB, 100, 1)));
+fn t06_does_not_match_large_requests() {
+    does_not_match(RuleId::T06, &found(sequential(256 * KIB, 100, 1)));
 }
 
 /// A sequential reader through the page cache; every fourth read waits for a small read-ahead.
@@ -173,21 +173,21 @@ fn read_ahead(ahead_bytes: u64, device_us: u64) -> Stack {
 }
 
 #[test]
-fn t07_a_small_read_ahead_lets_the_device_rest() {
-    speaks("T07", &found(read_ahead(64 * KIB, 100)));
+fn t07_a_small_read_ahead_leaves_the_device_idle() {
+    matches(RuleId::T07, &found(read_ahead(64 * KIB, 100)));
 }
 
 #[test]
-fn t07_is_silent_with_a_large_one_and_past_the_cache() {
-    is_silent("T07", &found(read_ahead(2 * MIB, 100)));
-    is_silent("T07", &found(sequential(64 * KIB, 100, 50)));
+fn t07_does_not_match_a_large_read_ahead_or_direct_reads() {
+    does_not_match(RuleId::T07, &found(read_ahead(2 * MIB, 100)));
+    does_not_match(RuleId::T07, &found(sequential(64 * KIB, 100, 50)));
 }
 
 fn random_reads(asked: u64, got: u64) -> Stack {
     let mut stack = Stack::new();
-    let mut dice = Dice(5);
+    let mut random = Random(5);
     for number in 0..500u64 {
-        let ask = Ask::read(Layer::Sys, dice.below(1 << 20) * MIB, asked);
+        let ask = Ask::read(Layer::Sys, random.below(1 << 20) * MIB, asked);
         let sys = stack.ask(ask, number * 200 + 1, number * 200 + 190);
         let below = Ask { nbytes: got, flags: Flags::RA, ..ask };
         device(&mut stack, below, sys, number * 200 + 5, number * 200 + 180);
@@ -196,14 +196,14 @@ fn random_reads(asked: u64, got: u64) -> Stack {
 }
 
 #[test]
-fn t08_more_is_read_than_asked_for() {
+fn t08_more_is_read_than_requested() {
     let findings = found(random_reads(4 * KIB, 128 * KIB));
-    assert!(findings.of("T08").unwrap().severity == Severity::Crit);
+    assert!(findings.of(RuleId::T08).unwrap().severity == Severity::Crit);
 }
 
 #[test]
-fn t08_is_silent_where_as_much_is_read() {
-    is_silent("T08", &found(random_reads(64 * KIB, 64 * KIB)));
+fn t08_does_not_match_where_only_requested_bytes_are_read() {
+    does_not_match(RuleId::T08, &found(random_reads(64 * KIB, 64 * KIB)));
 }
 
 fn writes_with_syncs(writes_per_sync: u64) -> Stack {
@@ -223,29 +223,29 @@ fn writes_with_syncs(writes_per_sync: u64) -> Stack {
 #[test]
 fn t09_a_sync_after_every_write() {
     let findings = found(writes_with_syncs(1));
-    assert_eq!(findings.of("T09").unwrap().severity, Severity::Crit);
+    assert_eq!(findings.of(RuleId::T09).unwrap().severity, Severity::Crit);
 }
 
 #[test]
-fn t09_is_silent_for_group_commits() {
-    is_silent("T09", &found(writes_with_syncs(60)));
+fn t09_does_not_match_group_commits() {
+    does_not_match(RuleId::T09, &found(writes_with_syncs(60)));
 }
 
-/// Eight requests at once at the block layer; the device takes as many as that.
+/// Sixteen requests in flight at the block layer; the device has a queue depth of `device_depth`.
 fn queued(device_depth: u64) -> Stack {
     let mut stack = Stack::new();
-    let mut dice = Dice(9);
+    let mut random = Random(9);
     let mut free = vec![1000u64; device_depth as usize];
     let mut ready = [1000u64; 16];
     for number in 0..1600u64 {
         let slot = (number % 16) as usize;
-        let lane = free.iter().enumerate().min_by_key(|(_, at)| **at).map(|(lane, _)| lane).unwrap();
+        let server = free.iter().enumerate().min_by_key(|(_, at)| **at).map(|(server, _)| server).unwrap();
         let admit = ready[slot];
-        let issue = free[lane].max(admit + 1);
+        let issue = free[server].max(admit + 1);
         let end = issue + 200;
-        free[lane] = end;
+        free[server] = end;
         ready[slot] = end + 2;
-        let ask = Ask::read(Layer::Blk, dice.below(1 << 20) * 64 * KIB, 64 * KIB).by(300 + slot as u32, 300);
+        let ask = Ask::read(Layer::Blk, random.below(1 << 20) * 64 * KIB, 64 * KIB).by(300 + slot as u32, 300);
         let blk = stack.staged(ask, [Some(admit), Some(issue), Some(end), Some(end + 1)]);
         stack.ask(Ask { layer: Layer::Dev, ..ask }.below(blk), issue, end);
     }
@@ -254,55 +254,55 @@ fn queued(device_depth: u64) -> Stack {
 
 #[test]
 fn t10_requests_wait_before_the_device() {
-    speaks("T10", &found(queued(2)));
+    matches(RuleId::T10, &found(queued(2)));
 }
 
 #[test]
-fn t10_is_silent_where_the_device_takes_them_all() {
-    is_silent("T10", &found(queued(16)));
+fn t10_does_not_match_a_deep_device_queue() {
+    does_not_match(RuleId::T10, &found(queued(16)));
 }
 
 #[test]
 fn t11_a_device_is_slower_than_it_was() {
     let was = calibrated(&[(64 * KIB, 1, 6e8, 25.0), (MIB, 1, 1e9, 900.0)]);
     let findings = found_with(sequential(64 * KIB, 100, 1), &was);
-    assert_eq!(findings.of("T11").unwrap().evidence[0].source, "calibrated");
+    assert_eq!(findings.of(RuleId::T11).unwrap().evidence[0].source, Source::Calibrated);
 }
 
 #[test]
-fn t11_is_silent_as_calibrated_and_without_calibration() {
+fn t11_does_not_match_a_calibrated_latency_or_without_calibration() {
     let as_ever = calibrated(&[(64 * KIB, 1, 6e8, 90.0), (MIB, 1, 1e9, 900.0)]);
-    is_silent("T11", &found_with(sequential(64 * KIB, 100, 1), &as_ever));
-    is_silent("T11", &found(sequential(64 * KIB, 100, 1)));
+    does_not_match(RuleId::T11, &found_with(sequential(64 * KIB, 100, 1), &as_ever));
+    does_not_match(RuleId::T11, &found(sequential(64 * KIB, 100, 1)));
 }
 
-/// Requests to four devices in turn, with the time each takes.
-fn members(take_us: [u64; 4], shares: [u64; 4]) -> Stack {
+/// Requests to four devices, with their latencies and shares.
+fn components(take_us: [u64; 4], shares: [u64; 4]) -> Stack {
     let mut stack = Stack::new();
     let mut now = 1000;
     for number in 0..800u64 {
         let turn = number % shares.iter().sum::<u64>();
-        let member = (0..4).find(|m| shares[..=*m].iter().sum::<u64>() > turn).unwrap();
+        let device = (0..4).find(|m| shares[..=*m].iter().sum::<u64>() > turn).unwrap();
         let ask = Ask::read(Layer::Sys, number * 64 * KIB, 64 * KIB);
-        let sys = stack.ask(ask, now, now + take_us[member] + 10);
-        let dev = Ask { layer: Layer::Dev, obj: 10 + member as u32, ..ask }.below(sys);
-        stack.ask(dev, now + 4, now + 4 + take_us[member]);
-        now += take_us[member] + 12;
+        let sys = stack.ask(ask, now, now + take_us[device] + 10);
+        let dev = Ask { layer: Layer::Dev, obj: 10 + device as u32, ..ask }.below(sys);
+        stack.ask(dev, now + 4, now + 4 + take_us[device]);
+        now += take_us[device] + 12;
     }
     stack
 }
 
 #[test]
 fn t12_names_the_slow_one_of_four_devices() {
-    let findings = found(members([100, 100, 900, 100], [1, 1, 1, 1]));
-    let finding = findings.of("T12").unwrap();
-    assert!(finding.says.starts_with("8:12 takes 9"), "{}", finding.says);
+    let findings = found(components([100, 100, 900, 100], [1, 1, 1, 1]));
+    let finding = findings.of(RuleId::T12).unwrap();
+    assert!(finding.summary.starts_with("8:12 takes 9"), "{}", finding.summary);
     assert!(finding.severity >= Severity::Warn);
 }
 
 #[test]
-fn t12_is_silent_among_equals() {
-    is_silent("T12", &found(members([100, 110, 120, 100], [1, 1, 1, 1])));
+fn t12_does_not_match_equal_devices() {
+    does_not_match(RuleId::T12, &found(components([100, 110, 120, 100], [1, 1, 1, 1])));
 }
 
 /// A request that spends its time in one layer of a remote file system.
@@ -334,43 +334,43 @@ fn remote(net_us: u64, client_us: u64, server_us: u64) -> Stack {
 }
 
 #[test]
-fn t13_t14_t15_time_is_charged_to_the_layer_that_has_it() {
-    let cases = [("T13", remote(500, 50, 50)), ("T14", remote(50, 50, 500)), ("T15", remote(50, 500, 50))];
+fn t13_t14_t15_time_is_charged_to_the_layer_where_it_is_spent() {
+    let cases = [(RuleId::T13, remote(500, 50, 50)), (RuleId::T14, remote(50, 50, 500)), (RuleId::T15, remote(50, 500, 50))];
     for (id, stack) in cases {
         let findings = found(stack);
-        speaks(id, &findings);
-        ["T13", "T14", "T15"]
+        matches(id, &findings);
+        [RuleId::T13, RuleId::T14, RuleId::T15]
             .iter()
             .filter(|other| **other != id)
-            .for_each(|other| is_silent(other, &findings));
+            .for_each(|other| does_not_match(*other, &findings));
     }
 }
 
 #[test]
-fn t13_and_t15_are_no_surer_than_what_was_seen() {
-    let said = |findings: &Findings, id: &str| {
+fn t13_and_t15_limit_their_confidence_to_what_was_captured() {
+    let limits = |findings: &Findings, id: RuleId| {
         let finding = findings.of(id).unwrap();
         (finding.confidence, finding.limits.join("; "))
     };
-    let (sure, why) = said(&found(remote(500, 50, 50)), "T13");
-    assert!(sure <= 0.7 && why.contains("when a message reaches the server is not seen"), "{sure} {why}");
+    let (confidence, reason) = limits(&found(remote(500, 50, 50)), RuleId::T13);
+    assert!(confidence <= 0.7 && reason.contains("the arrival of a message at the server is not seen"), "{confidence} {reason}");
     let without = |stack: Stack, layers: &[Layer]| {
         let mut stack = stack;
         stack.trace.events.retain(|event| !layers.contains(&event.layer));
         stack
     };
-    let (sure, why) = said(&found(without(remote(500, 50, 50), &[Layer::Pfss, Layer::Ssys])), "T13");
-    assert!(sure <= 0.5 && why.contains("no server was captured"), "{sure} {why}");
-    assert!(said(&found(remote(50, 500, 50)), "T15").1.is_empty());
-    // Without the network's layer its time passes for the client's: that is said. Servers are then found by bytes.
+    let (confidence, reason) = limits(&found(without(remote(500, 50, 50), &[Layer::Pfss, Layer::Ssys])), RuleId::T13);
+    assert!(confidence <= 0.5 && reason.contains("no server was captured"), "{confidence} {reason}");
+    assert!(limits(&found(remote(50, 500, 50)), RuleId::T15).1.is_empty());
+    // Without the network layer its time counts as the client's, with a lower confidence. Servers are found by bytes.
     let mut blind = without(remote(50, 500, 50), &[Layer::Net]);
     for event in &mut blind.trace.events {
         if event.layer == Layer::Pfss {
             (event.parent, event.link) = (RequestId::NONE, LinkRule::None);
         }
     }
-    let (sure, why) = said(&found(blind), "T15");
-    assert!(sure <= 0.5 && why.contains("hardly any message to a server was seen"), "{sure} {why}");
+    let (confidence, reason) = limits(&found(blind), RuleId::T15);
+    assert!(confidence <= 0.5 && reason.contains("hardly any message to a server was captured"), "{confidence} {reason}");
 }
 
 fn offsets(shift: u64, penalty_us: u64) -> Stack {
@@ -387,14 +387,14 @@ fn offsets(shift: u64, penalty_us: u64) -> Stack {
 }
 
 #[test]
-fn t16_requests_that_are_not_aligned_take_longer() {
-    assert!(found(offsets(512, 80)).of("T16").unwrap().severity >= Severity::Warn);
+fn t16_misaligned_requests_take_longer() {
+    assert!(found(offsets(512, 80)).of(RuleId::T16).unwrap().severity >= Severity::Warn);
 }
 
 #[test]
-fn t16_is_silent_for_aligned_ones_and_where_it_costs_nothing() {
-    is_silent("T16", &found(offsets(4096, 80)));
-    is_silent("T16", &found(offsets(512, 0)));
+fn t16_does_not_match_aligned_requests_or_without_a_penalty() {
+    does_not_match(RuleId::T16, &found(offsets(4096, 80)));
+    does_not_match(RuleId::T16, &found(offsets(512, 0)));
 }
 
 fn readers(of_the_same: bool, processes: u32) -> Stack {
@@ -412,27 +412,27 @@ fn readers(of_the_same: bool, processes: u32) -> Stack {
 #[test]
 fn t17_four_processes_read_the_same() {
     let findings = found(readers(true, 4));
-    let finding = findings.of("T17").unwrap();
+    let finding = findings.of(RuleId::T17).unwrap();
     assert!(finding.cause.contains("several processes"), "{}", finding.cause);
 }
 
 #[test]
-fn t17_is_silent_where_each_reads_its_own() {
-    is_silent("T17", &found(readers(false, 4)));
+fn t17_does_not_match_where_each_process_reads_its_own_bytes() {
+    does_not_match(RuleId::T17, &found(readers(false, 4)));
 }
 
 #[test]
-fn t18_most_of_the_time_nothing_is_asked_for() {
+fn t18_most_of_the_time_no_request_is_open() {
     let findings = found(sequential(64 * KIB, 100, 400));
-    speaks("T18", &findings);
+    matches(RuleId::T18, &findings);
     assert!(findings.is_not_storage);
-    assert!(findings.of("T18").unwrap().says.contains("not a storage problem"));
+    assert!(findings.of(RuleId::T18).unwrap().summary.contains("not a storage problem"));
 }
 
 #[test]
-fn t18_is_silent_where_something_always_is() {
+fn t18_does_not_match_where_a_request_is_always_open() {
     let findings = found(sequential(64 * KIB, 100, 1));
-    is_silent("T18", &findings);
+    does_not_match(RuleId::T18, &findings);
     assert!(!findings.is_not_storage);
 }
 
@@ -452,28 +452,28 @@ fn buffered_writes(is_throttled: bool) -> Stack {
 }
 
 #[test]
-fn t19_writers_are_held_back() {
-    assert_eq!(found(buffered_writes(true)).of("T19").unwrap().severity, Severity::Crit);
+fn t19_writers_are_throttled() {
+    assert_eq!(found(buffered_writes(true)).of(RuleId::T19).unwrap().severity, Severity::Crit);
 }
 
 #[test]
-fn t19_is_silent_without_a_word_of_the_kernel() {
-    is_silent("T19", &found(buffered_writes(false)));
+fn t19_does_not_match_without_throttling_events() {
+    does_not_match(RuleId::T19, &found(buffered_writes(false)));
 }
 
 #[test]
-fn t20_one_device_gets_most() {
-    let findings = found(members([100; 4], [7, 1, 1, 1]));
+fn t20_one_device_gets_most_bytes() {
+    let findings = found(components([100; 4], [7, 1, 1, 1]));
     assert!(
-        findings.of("T20").unwrap().says.starts_with("8:10 gets 70 %"),
+        findings.of(RuleId::T20).unwrap().summary.starts_with("8:10 gets 70 %"),
         "{}",
-        findings.of("T20").unwrap().says
+        findings.of(RuleId::T20).unwrap().summary
     );
 }
 
 #[test]
-fn t20_is_silent_where_all_get_the_same() {
-    is_silent("T20", &found(members([100; 4], [1; 4])));
+fn t20_does_not_match_an_even_load() {
+    does_not_match(RuleId::T20, &found(components([100; 4], [1; 4])));
 }
 
 fn with_status(status: i32, op: Op) -> Stack {
@@ -486,55 +486,55 @@ fn with_status(status: i32, op: Op) -> Stack {
 }
 
 #[test]
-fn t21_failures_are_serious_however_few() {
+fn t21_even_a_few_failures_are_a_warning() {
     let findings = found(with_status(-5, Op::Read));
-    let finding = findings.of("T21").unwrap();
+    let finding = findings.of(RuleId::T21).unwrap();
     assert_eq!(finding.severity, Severity::Warn);
-    assert!(finding.says.contains("error 5") && !finding.events.is_empty(), "{}", finding.says);
+    assert!(finding.summary.contains("error 5") && !finding.events.is_empty(), "{}", finding.summary);
 }
 
 #[test]
-fn t21_requests_that_only_go_back_to_the_queue_are_good_to_know() {
+fn t21_requeued_requests_are_informational() {
     let mut stack = sequential(64 * KIB, 100, 1);
     let devices = stack.trace.events.iter_mut().filter(|event| event.layer == Layer::Dev);
     devices.take(40).for_each(|event| event.flags |= Flags::REQUEUED);
     let findings = found(stack);
-    let finding = findings.of("T21").unwrap();
-    assert_eq!((finding.severity, finding.gain.seconds), (Severity::Info, 0.0), "{}", finding.says);
+    let finding = findings.of(RuleId::T21).unwrap();
+    assert_eq!((finding.severity, finding.gain.seconds), (Severity::Info, 0.0), "{}", finding.summary);
 }
 
 #[test]
-fn t21_is_silent_for_answers_that_are_no_failures() {
-    is_silent("T21", &found(with_status(-61, Op::Meta(MetaOp::Getxattr))));
-    is_silent("T21", &found(with_status(-11, Op::Read)));
+fn t21_does_not_match_expected_errors() {
+    does_not_match(RuleId::T21, &found(with_status(-61, Op::Meta(MetaOp::Getxattr))));
+    does_not_match(RuleId::T21, &found(with_status(-11, Op::Read)));
 }
 
 #[test]
 fn t22_a_thread_that_waits_for_each_request() {
     let deep = calibrated(&[(64 * KIB, 1, 5e8, 90.0), (64 * KIB, 16, 2e9, 300.0)]);
     let findings = found_with(sequential(64 * KIB, 100, 1), &deep);
-    assert_eq!(findings.of("T22").unwrap().severity, Severity::Crit);
-    // Without a calibration nobody knows whether more at once would help.
-    assert_eq!(found(sequential(64 * KIB, 100, 1)).of("T22").unwrap().severity, Severity::Info);
+    assert_eq!(findings.of(RuleId::T22).unwrap().severity, Severity::Crit);
+    // Without a calibration the gain of a higher queue depth is unknown.
+    assert_eq!(found(sequential(64 * KIB, 100, 1)).of(RuleId::T22).unwrap().severity, Severity::Info);
 }
 
 #[test]
-fn t22_is_silent_for_asynchronous_requests_and_flat_devices() {
+fn t22_does_not_match_asynchronous_requests_or_flat_devices() {
     let flat = calibrated(&[(64 * KIB, 1, 5e8, 90.0), (64 * KIB, 16, 5e8, 900.0)]);
-    is_silent("T22", &found_with(sequential(64 * KIB, 100, 1), &flat));
-    is_silent("T22", &found(posix_aio(16, 16, 500)));
+    does_not_match(RuleId::T22, &found_with(sequential(64 * KIB, 100, 1), &flat));
+    does_not_match(RuleId::T22, &found(posix_aio(16, 16, 500)));
 }
 
 #[test]
-fn what_is_lost_makes_findings_less_sure_and_too_much_leaves_nothing_to_judge() {
+fn loss_lowers_the_confidence_and_a_large_loss_prevents_a_verdict() {
     let lossy = |lost: u64| {
         let mut stack = posix_aio(16, 1, 500);
         stack.lost(lost);
         found(stack)
     };
-    assert!(lossy(0).of("T01").unwrap().confidence > 0.9);
+    assert!(lossy(0).of(RuleId::T01).unwrap().confidence > 0.9);
     let some = lossy(300);
-    let finding = some.of("T01").unwrap();
+    let finding = some.of(RuleId::T01).unwrap();
     assert!(
         finding.confidence <= 0.5 && finding.limits.iter().any(|limit| limit.contains("lost")),
         "{finding:?}"

@@ -1,9 +1,9 @@
-//! Characteristics against plain computations over all requests, instant by instant.
+//! Compares characteristics with naive computations over all requests, instant by instant.
 #![allow(clippy::unwrap_used)]
 
 mod stacks;
 
-use laggard_trace::characteristics::layer::OpClass;
+use laggard_trace::characteristics::OpClass;
 use laggard_trace::model::{Kind, Layer, Op, Request, RequestId, Trace};
 use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, proptest};
 use stacks::{Ask, Stack, characterised_whole};
@@ -35,7 +35,7 @@ fn built(drawn: &[Drawn]) -> Trace {
     stack.done()
 }
 
-/// All requests of a trace, put together the plain way.
+/// All requests of a trace, assembled naively.
 fn requests(trace: &Trace) -> Vec<Request> {
     let mut ids: Vec<RequestId> = trace.events.iter().map(|event| event.req).collect();
     ids.sort_unstable();
@@ -56,7 +56,7 @@ fn is_open(request: &Request, now_us: u64) -> bool {
 
 proptest! {
     #[test]
-    fn concurrency_idleness_and_paths_are_those_of_each_instant(drawn in drawn()) {
+    fn concurrency_idle_time_and_path_shares_match_every_instant(drawn in drawn()) {
         let trace = built(&drawn);
         let all = characterised_whole(&trace);
         let requests = requests(&trace);
@@ -65,18 +65,18 @@ proptest! {
         let wall = (to - from) as f64;
         let mut charged = [0.0; 2];
         for (place, layer) in [Layer::Sys, Layer::Dev].into_iter().enumerate() {
-            let Some(figures) = all.layer(layer) else { continue };
+            let Some(metrics) = all.layer(layer) else { continue };
             let levels: Vec<usize> =
                 (from..to).map(|now| of(layer).filter(|request| is_open(request, now)).count()).collect();
             let sum: usize = levels.iter().sum();
             let busy = levels.iter().filter(|level| **level > 0).count() as f64;
-            prop_assert!((figures.load.concurrency.avg - sum as f64 / wall).abs() < 1e-9);
-            prop_assert_eq!(figures.load.concurrency.max as usize, levels.iter().copied().max().unwrap());
-            prop_assert!((figures.load.busy_share - busy / wall).abs() < 1e-9);
-            let activity = figures.activity;
+            prop_assert!((metrics.load.concurrency.avg - sum as f64 / wall).abs() < 1e-9);
+            prop_assert_eq!(metrics.load.concurrency.max as usize, levels.iter().copied().max().unwrap());
+            prop_assert!((metrics.load.busy_share - busy / wall).abs() < 1e-9);
+            let activity = metrics.activity;
             let shares = activity.busy + activity.starved + activity.held + activity.syncing + activity.outside;
             prop_assert!((shares - 1.0).abs() < 1e-9, "{activity:?}");
-            charged[place] = figures.path_share;
+            charged[place] = metrics.path_share;
         }
         if let Some(dev) = all.layer(Layer::Dev) {
             let is_held = |now: u64| {
@@ -87,7 +87,7 @@ proptest! {
             prop_assert!((dev.activity.held - held / wall).abs() < 1e-9, "{} \
                 {}", dev.activity.held, held / wall);
         }
-        // Each instant of each top request is charged to the deepest layer that has a part of it.
+        // Each instant of a top request is charged to the deepest layer with an open part of it.
         let (mut at_top, mut below) = (0.0, 0.0);
         for top in of(Layer::Sys) {
             for now in (from..to).filter(|now| is_open(top, *now)) {
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn boundaries_think_times_and_syncs_are_those_of_the_requests(drawn in drawn()) {
+    fn boundaries_and_syncs_match_the_requests(drawn in drawn()) {
         let trace = built(&drawn);
         let all = characterised_whole(&trace);
         let requests = requests(&trace);
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_before_the_first_top_request_does_not_count(drawn in drawn(), before in 1..20u64) {
+    fn requests_before_the_first_top_request_do_not_count(drawn in drawn(), before in 1..20u64) {
         let trace = built(&drawn);
         let plain = characterised_whole(&trace);
         let mut stack = Stack { trace: trace.clone(), made: 0 };
@@ -150,24 +150,24 @@ proptest! {
 }
 
 #[test]
-fn sizes_that_only_the_end_tells_are_the_same_in_the_end() {
-    let told = streams_of(|_| {});
+fn sizes_known_only_at_the_end_give_the_same_metrics() {
+    let early = streams_of(|_| {});
     let late = streams_of(|event| {
         if event.kind != Kind::Callback {
             event.nbytes = if event.layer == Layer::Sys { 0 } else { event.nbytes };
         }
     });
-    let (told, late) = (characterised_whole(&told), characterised_whole(&late));
-    let [told_sys, late_sys] = [&told, &late].map(|all| all.layer(Layer::Sys).unwrap());
-    assert_eq!(told_sys.load, late_sys.load);
-    assert_eq!(told_sys.by_op, late_sys.by_op);
-    assert_eq!(told_sys.objects, late_sys.objects);
-    assert_eq!(told_sys.read_streams, late_sys.read_streams);
-    assert_eq!(told_sys.runs, late_sys.runs);
-    assert_eq!(told.boundaries, late.boundaries);
+    let (early, late) = (characterised_whole(&early), characterised_whole(&late));
+    let [early_sys, late_sys] = [&early, &late].map(|all| all.layer(Layer::Sys).unwrap());
+    assert_eq!(early_sys.load, late_sys.load);
+    assert_eq!(early_sys.by_op, late_sys.by_op);
+    assert_eq!(early_sys.objects, late_sys.objects);
+    assert_eq!(early_sys.read_streams, late_sys.read_streams);
+    assert_eq!(early_sys.runs, late_sys.runs);
+    assert_eq!(early.boundaries, late.boundaries);
 }
 
-/// A reader, one request after the other, whose events are changed.
+/// A sequential reader with changed events.
 fn streams_of(change: impl Fn(&mut laggard_trace::model::Event)) -> Trace {
     let mut trace = stacks::streams(2, 40).done();
     trace.events.iter_mut().for_each(change);

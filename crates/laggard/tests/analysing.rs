@@ -1,4 +1,4 @@
-//! Traces, from the file to the verdict.
+//! Analysing traces with the command line.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../laggard-trace/tests/stacks/mod.rs"]
@@ -15,7 +15,6 @@ use stacks::{Client, KIB, Stack, posix_aio, streams};
 use support::{errors, laggard, prints, text, workspace};
 use tempfile::TempDir;
 
-/// A folder with traces in it.
 struct Traces(TempDir);
 
 impl Traces {
@@ -56,30 +55,30 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn the_verdict_names_the_layer_the_cause_and_what_mending_brings() {
+fn the_report_names_the_layer_the_cause_and_the_estimated_gain() {
     let traces = Traces::new();
     let aio = traces.write("aio.ltr", posix_aio(16, 1, 600));
     let output = laggard(&["trace", "analyze", &aio]);
     assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
-    let told = String::from_utf8(output.stdout).unwrap();
+    let report = String::from_utf8(output.stdout).unwrap();
     let expected = [
         "CRIT T01 at layer aio",
         "16 requests in flight above, never more than 1 below, per fd",
-        "Begins",
+        "Origin",
         "Evidence",
         "EVENT: AIO_ISSUE",
         "OP: READ",
         "Likely cause",
-        "Against it",
-        "To do",
+        "Unless",
+        "Fixes",
         "io_uring",
-        "Would bring",
+        "Estimated gain",
         "laggard trace diff",
         "Quality",
         "nothing lost",
     ];
     for words in expected {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(report.contains(words), "{words}: {report}");
     }
 }
 
@@ -106,7 +105,7 @@ fn the_json_form_has_every_documented_field() {
 }
 
 #[test]
-fn the_exit_status_tells_findings_health_loss_and_wrong_input() {
+fn the_exit_status_distinguishes_findings_no_findings_loss_and_invalid_input() {
     let traces = Traces::new();
     let status = |arguments: &[&str]| laggard(arguments).status.code();
     let well = traces.write("well.ltr", streams(1, 0));
@@ -120,8 +119,8 @@ fn the_exit_status_tells_findings_health_loss_and_wrong_input() {
     std::fs::write(traces.path("no.ltr"), "no trace").unwrap();
     let output = laggard(&["trace", "analyze", text(&traces.path("no.ltr"))]);
     assert_eq!(output.status.code(), Some(2));
-    let told = errors(&output);
-    assert!(told.contains("no.ltr") && told.contains("expected a trace file (.ltr)"), "{told}");
+    let error = errors(&output);
+    assert!(error.contains("no.ltr") && error.contains("expected a trace file (.ltr)"), "{error}");
     let output = laggard(&["trace", "import", &well, "-o", text(&traces.path("again.ltr"))]);
     assert!(errors(&output).contains("needs no import"), "{}", errors(&output));
     assert_eq!(status(&["trace", "analyze", &well, "--ref", text(&traces.path("none.toml"))]), Some(2));
@@ -130,16 +129,16 @@ fn the_exit_status_tells_findings_health_loss_and_wrong_input() {
 }
 
 #[test]
-fn the_page_needs_nothing_else_and_shows_all_pictures() {
+fn the_page_is_self_contained_and_shows_all_diagrams() {
     let traces = Traces::new();
     let trace =
-        traces.write("client.ltr", Client { asks_for_attributes: true, ..Client::unbuffered() }.run());
+        traces.write("client.ltr", Client { requests_attributes: true, ..Client::unbuffered() }.run());
     let page = traces.path("page.html");
     laggard(&["trace", "analyze", &trace, "--html", text(&page)]);
     let page = std::fs::read_to_string(page).unwrap();
-    assert_eq!(page.matches("<svg").count(), 6, "pictures");
+    assert_eq!(page.matches("<svg").count(), 6);
     for words in
-        ["What each layer does with its time", "Sequential runs", "The path of the slowest request", "T04"]
+        ["Activity of each layer", "Sequential runs", "Path of the slowest request", "T04"]
     {
         assert!(page.contains(words), "{words}");
     }
@@ -147,7 +146,7 @@ fn the_page_needs_nothing_else_and_shows_all_pictures() {
 }
 
 #[test]
-fn requests_become_trace_events_and_figures_a_table() {
+fn requests_are_exported_as_trace_events_and_metrics_as_csv() {
     let traces = Traces::new();
     let trace = traces.write("aio.ltr", posix_aio(4, 4, 50));
     let events = traces.path("events.json");
@@ -156,7 +155,7 @@ fn requests_become_trace_events_and_figures_a_table() {
     let whole = events["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X").count();
     assert_eq!(whole, 4 * 50);
     let table = String::from_utf8(table.stdout).unwrap();
-    assert!(table.starts_with("layer,figure,value\n"));
+    assert!(table.starts_with("layer,metric,value\n"));
     assert!(table.lines().any(|line| line == "aio,load.requests,50"), "{table}");
     assert!(table.lines().all(|line| line.split(',').count() >= 3));
 }
@@ -179,7 +178,7 @@ fn single_requests_are_shown_with_their_path() {
 }
 
 #[test]
-fn a_difference_says_what_was_mended() {
+fn a_difference_lists_fixed_findings() {
     let traces = Traces::new();
     let before = traces.write("before.ltr", posix_aio(16, 1, 400));
     let after = traces.write("after.ltr", posix_aio(16, 16, 400));

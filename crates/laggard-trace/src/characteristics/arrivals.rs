@@ -3,12 +3,11 @@
 use serde::Serialize;
 
 const BIN_NS: u64 = 100_000_000;
-/// Later arrivals are counted in the last bin: a day at least.
-const MOST_BINS: usize = 1 << 20;
+/// Later arrivals are counted in the last bin: at least a day.
+const MAX_BINS: usize = 1 << 20;
 
-/// Arrivals of a layer.
 #[derive(Clone, Debug, Default)]
-pub struct Arrivals {
+pub(super) struct ArrivalCollector {
     last_ns: Option<u64>,
     gaps: u64,
     sum: f64,
@@ -16,18 +15,16 @@ pub struct Arrivals {
     bins: Vec<u32>,
 }
 
-/// What is told of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Burstiness {
-    /// Standard deviation of the gaps between arrivals over their mean: 1 for arrivals at random.
+    /// Standard deviation of the gaps between arrivals divided by their mean: 1 for random arrivals.
     pub gap_variation: f64,
-    /// The most in a tenth of a second over the mean.
+    /// The largest number of arrivals in a tenth of a second divided by the mean.
     pub peak_over_mean: f64,
 }
 
-impl Arrivals {
-    /// One more, in a window that began then.
-    pub fn add(&mut self, now_ns: u64, window_from_ns: u64) {
+impl ArrivalCollector {
+    pub(super) fn add(&mut self, now_ns: u64, window_from_ns: u64) {
         if let Some(last_ns) = self.last_ns {
             let gap = now_ns.saturating_sub(last_ns) as f64;
             self.gaps += 1;
@@ -35,25 +32,24 @@ impl Arrivals {
             self.squares += gap * gap;
         }
         self.last_ns = Some(now_ns);
-        let bin = ((now_ns.saturating_sub(window_from_ns) / BIN_NS) as usize).min(MOST_BINS - 1);
+        let bin = ((now_ns.saturating_sub(window_from_ns) / BIN_NS) as usize).min(MAX_BINS - 1);
         if bin >= self.bins.len() {
             self.bins.resize(bin + 1, 0);
         }
         self.bins[bin] += 1;
     }
 
-    /// What is told of them.
-    pub fn figures(&self) -> Burstiness {
+    pub(super) fn metrics(&self) -> Burstiness {
         if self.gaps == 0 {
             return Burstiness::default();
         }
         let mean = self.sum / self.gaps as f64;
         let variance = (self.squares / self.gaps as f64 - mean * mean).max(0.0);
         let total: f64 = self.bins.iter().map(|count| f64::from(*count)).sum();
-        let most = self.bins.iter().copied().max().map_or(0.0, f64::from);
+        let peak = self.bins.iter().copied().max().map_or(0.0, f64::from);
         Burstiness {
             gap_variation: if mean > 0.0 { variance.sqrt() / mean } else { 0.0 },
-            peak_over_mean: most / (total / self.bins.len() as f64),
+            peak_over_mean: peak / (total / self.bins.len() as f64),
         }
     }
 }
@@ -64,18 +60,18 @@ mod tests {
 
     #[test]
     fn a_steady_rate_is_no_burst() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = ArrivalCollector::default();
         (0..1000u64).for_each(|k| arrivals.add(5000 + k * 1_000_000, 5000));
-        let figures = arrivals.figures();
+        let figures = arrivals.metrics();
         assert!(figures.gap_variation < 1e-3 && (figures.peak_over_mean - 1.0).abs() < 1e-9, "{figures:?}");
     }
 
     #[test]
     fn all_at_once_after_a_pause_is_one() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = ArrivalCollector::default();
         arrivals.add(0, 0);
         (0..99u64).for_each(|k| arrivals.add(950_000_000 + k, 0));
-        let figures = arrivals.figures();
+        let figures = arrivals.metrics();
         assert!(figures.gap_variation > 5.0 && (figures.peak_over_mean - 9.9).abs() < 1e-9, "{figures:?}");
     }
 }

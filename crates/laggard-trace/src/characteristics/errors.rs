@@ -1,4 +1,4 @@
-//! What failed, came back to the queue, or was cut short. Characteristic 27.
+//! Failed, requeued and short requests. Characteristic 27.
 
 use std::collections::BTreeMap;
 
@@ -6,50 +6,47 @@ use serde::Serialize;
 
 use crate::model::{Flags, Op, Request};
 
-/// Answers that are no failures: try again, interrupted, no such name or attribute, not supported.
+/// Error numbers that are not failures: EAGAIN, EINTR, ENOENT, ENODATA, EOPNOTSUPP, ENOSYS.
 const EXPECTED: [i32; 6] = [11, 4, 2, 61, 95, 38];
 
-/// Counts of a layer.
 #[derive(Clone, Debug, Default)]
-pub struct Errors {
-    by_errno: BTreeMap<(&'static str, i32), u64>,
+pub(super) struct ErrorCollector {
+    by_errno: BTreeMap<(Op, i32), u64>,
     requeued: u64,
     short: u64,
 }
 
-/// What is told of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ErrorFigures {
-    /// Operation, error number, how many; also of those that are no failures.
-    pub by_errno: Vec<(String, i32, u64)>,
-    /// Failures of reads, writes and syncs.
+pub struct ErrorMetrics {
+    /// Operation, error number, count; expected errors included.
+    pub by_errno: Vec<(Op, i32, u64)>,
+    /// Failed reads, writes and syncs; expected errors excluded.
     pub failed: u64,
-    /// Requests that went back to the queue.
     pub requeued: u64,
-    /// Reads and writes that did less than asked.
+    /// Reads and writes that transferred less than requested.
     pub short: u64,
 }
 
-impl Errors {
-    /// A request ended.
-    pub fn add(&mut self, request: &Request) {
+impl ErrorCollector {
+    pub(super) fn add(&mut self, request: &Request) {
         if request.status < 0 {
-            *self.by_errno.entry((request.op.name(), -request.status)).or_default() += 1;
+            *self.by_errno.entry((request.op, -request.status)).or_default() += 1;
         } else if request.op.is_data() && request.done > 0 && request.done < request.nbytes {
             self.short += 1;
         }
         self.requeued += u64::from(request.flags.has(Flags::REQUEUED));
     }
 
-    /// What is told of them.
-    pub fn figures(&self) -> ErrorFigures {
-        let told = self.by_errno.iter().map(|((op, errno), count)| ((*op).to_owned(), *errno, *count));
-        let moves_data = |op: &str| [Op::Read, Op::Write, Op::Sync].iter().any(|known| known.name() == op);
-        let failed =
-            self.by_errno.iter().filter(|((op, errno), _)| moves_data(op) && !EXPECTED.contains(errno));
-        ErrorFigures {
-            by_errno: told.collect(),
-            failed: failed.map(|(_, count)| *count).sum(),
+    pub(super) fn metrics(&self) -> ErrorMetrics {
+        let mut by_errno: Vec<(Op, i32, u64)> =
+            self.by_errno.iter().map(|((op, errno), count)| (*op, *errno, *count)).collect();
+        by_errno.sort_by_key(|(op, errno, _)| (op.name(), *errno));
+        let is_failure = |(op, errno, _): &&(Op, i32, u64)| {
+            matches!(op, Op::Read | Op::Write | Op::Sync) && !EXPECTED.contains(errno)
+        };
+        ErrorMetrics {
+            failed: by_errno.iter().filter(is_failure).map(|(_, _, count)| *count).sum(),
+            by_errno,
             requeued: self.requeued,
             short: self.short,
         }

@@ -1,37 +1,31 @@
-//! Raw events kept to be shown: some that follow each other in every layer at about the same time, the first of
+//! Raw events to show in reports: a consecutive segment of every layer at about the same time, the first events of
 //! each operation, the first failures, and the slowest requests.
 
-use super::layer::OpClass;
+use super::op_class::OpClass;
 use crate::model::{Event, Layer, Request};
 
-/// Events of a layer that follow each other.
+/// Consecutive events of a layer.
 const SEGMENT: usize = 48;
-/// Events of a kind that are kept.
+/// Events of each class of operations, and failures.
 const FIRST: usize = 6;
-/// Slowest requests that are kept of a layer.
-pub const SLOWEST: usize = 20;
+const SLOWEST: usize = 20;
 
-/// Examples of one layer.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Examples {
-    /// Events that follow each other.
+pub struct LayerExamples {
     pub segment: Vec<Event>,
-    /// The first ones of each class of operations.
+    /// By [`OpClass`].
     pub first: [Vec<Event>; 5],
-    /// The first failures.
     pub failed: Vec<Event>,
-    /// The slowest requests, slowest first.
+    /// Slowest first.
     pub slowest: Vec<Request>,
-    /// A request with the most children.
-    pub widest: Option<(u32, Request)>,
     filling: Vec<Event>,
     is_filling: bool,
     least_ns: u64,
 }
 
-impl Examples {
+impl LayerExamples {
     /// Begins a new segment; the last full one is kept until this one is full.
-    fn arm(&mut self) {
+    fn begin_segment(&mut self) {
         self.is_filling = true;
         self.filling.clear();
     }
@@ -44,20 +38,17 @@ impl Examples {
                 self.segment = std::mem::take(&mut self.filling);
             }
         }
-        let first = &mut self.first[OpClass::of(event.op) as usize];
+        let class = OpClass::of(event.op);
+        let first = &mut self.first[class as usize];
         if first.len() < FIRST {
             first.push(*event);
         }
-        if event.status < 0 && self.failed.len() < FIRST && OpClass::of(event.op) != OpClass::Meta {
+        if event.status < 0 && self.failed.len() < FIRST && class != OpClass::Meta {
             self.failed.push(*event);
         }
     }
 
-    /// A request ended.
-    pub fn ended(&mut self, request: &Request, latency_ns: u64, children: u32) {
-        if children > self.widest.as_ref().map_or(1, |(most, _)| *most) {
-            self.widest = Some((children, *request));
-        }
+    pub(super) fn ended(&mut self, request: &Request, latency_ns: u64) {
         if self.slowest.len() == SLOWEST && latency_ns <= self.least_ns {
             return;
         }
@@ -75,40 +66,35 @@ impl Examples {
     }
 }
 
-/// Examples of all layers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Album {
-    layers: [Examples; Layer::COUNT],
+pub struct Examples {
+    layers: [LayerExamples; Layer::COUNT],
     admitted: u64,
 }
 
-impl Album {
-    /// An event went by.
-    pub fn crossed(&mut self, event: &Event) {
+impl Examples {
+    pub(super) fn crossed(&mut self, event: &Event) {
         self.layers[event.layer as usize].crossed(event);
     }
 
-    /// A request of the top layer began: after twice as many, a new segment begins in every layer, so that the
-    /// last one is from well inside the trace.
-    pub fn admitted(&mut self) {
+    /// A request of the top layer began: after twice as many, a new segment begins in every layer, so that the last
+    /// one is from well inside the trace.
+    pub(super) fn admitted(&mut self) {
         self.admitted += 1;
         if self.admitted.is_power_of_two() {
-            self.layers.iter_mut().for_each(Examples::arm);
+            self.layers.iter_mut().for_each(LayerExamples::begin_segment);
         }
     }
 
-    /// The examples of a layer.
-    pub fn of(&self, layer: Layer) -> &Examples {
+    pub fn of(&self, layer: Layer) -> &LayerExamples {
         &self.layers[layer as usize]
     }
 
-    /// The examples of a layer, to add to.
-    pub fn of_mut(&mut self, layer: Layer) -> &mut Examples {
+    pub(super) fn of_mut(&mut self, layer: Layer) -> &mut LayerExamples {
         &mut self.layers[layer as usize]
     }
 
-    /// No more comes.
-    pub fn finish(&mut self) {
-        self.layers.iter_mut().for_each(Examples::finish);
+    pub(super) fn finish(&mut self) {
+        self.layers.iter_mut().for_each(LayerExamples::finish);
     }
 }

@@ -1,23 +1,23 @@
-//! Sequential access streams: what is contiguous of all the bytes that were asked for of an object (paper 004,
-//! section 3), the unique bytes, and how often bytes were asked for again.
+//! Sequential access streams: the contiguous ranges among all bytes requested of an object (paper 004, section 3), the
+//! unique bytes, and redundancy.
 
 use serde::Serialize;
 
 use crate::hashing::WordMap;
 
-/// Extents beyond this make neighbours with gaps join, so that memory is bounded.
-const MOST_EXTENTS: usize = 1 << 19;
-/// Ranges are gathered and joined in lots of this at least.
-const LEAST_LOT: usize = 1024;
+/// With more extents, neighbours with small gaps are joined, to bound memory.
+const MAX_EXTENTS: usize = 1 << 19;
+/// Ranges are joined in batches of at least this size.
+const MIN_BATCH: usize = 1024;
 
-/// Ranges of bytes asked for of one object, joined where they touch.
+/// Byte ranges of one object, joined where they touch.
 #[derive(Clone, Debug, Default)]
 pub struct Extents {
-    /// Sorted, apart from each other.
+    /// Sorted and disjoint.
     joined: Vec<(u64, u64)>,
-    /// Not yet joined, but for the last, which grows as long as requests follow each other.
-    lot: Vec<(u64, u64)>,
-    /// Gaps of up to this many bytes are taken for none.
+    /// Not yet joined; the last one grows while requests are contiguous.
+    batch: Vec<(u64, u64)>,
+    /// Gaps of up to this many bytes are ignored.
     gap: u64,
 }
 
@@ -27,28 +27,26 @@ impl Extents {
         Extents { gap, ..Extents::default() }
     }
 
-    /// Adds a range.
     pub fn add(&mut self, offset: u64, nbytes: u64) {
         let end = offset.saturating_add(nbytes);
-        match self.lot.last_mut() {
+        match self.batch.last_mut() {
             Some(last) if last.1 == offset => last.1 = end,
-            _ => self.lot.push((offset, end)),
+            _ => self.batch.push((offset, end)),
         }
-        if self.lot.len() > LEAST_LOT.max(self.joined.len()) {
+        if self.batch.len() > MIN_BATCH.max(self.joined.len()) {
             self.join();
         }
     }
 
     fn join(&mut self) {
-        self.joined.append(&mut self.lot);
-        // Two sorted runs are what a stable sort is quick at.
+        self.joined.append(&mut self.batch);
+        // A stable sort is fast on two sorted runs.
         self.joined.sort();
         merge(&mut self.joined, self.gap);
     }
 
-    /// How many extents are held.
-    fn held(&self) -> usize {
-        self.joined.len() + self.lot.len()
+    fn len(&self) -> usize {
+        self.joined.len() + self.batch.len()
     }
 
     fn widen(&mut self) {
@@ -56,7 +54,7 @@ impl Extents {
         self.join();
     }
 
-    /// The streams, sorted.
+    /// Sorted.
     pub fn streams(mut self) -> Vec<(u64, u64)> {
         self.join();
         self.joined
@@ -84,22 +82,17 @@ pub struct Footprint {
     is_coarse: bool,
 }
 
-/// Streams of a layer, as told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Streams {
-    /// How many there are.
     pub count: u64,
-    /// How many of them are at least sixteen mean requests long.
+    /// Streams of at least sixteen mean requests.
     pub long: u64,
-    /// Their mean length in bytes.
     pub avg_bytes: f64,
-    /// The longest.
     pub max_bytes: u64,
-    /// Bytes asked for at least once.
     pub unique_bytes: u64,
-    /// Bytes asked for divided by unique bytes.
+    /// Requested bytes divided by unique bytes.
     pub redundancy: f64,
-    /// Whether gaps had to be taken for none to bound memory.
+    /// Gaps were ignored to bound memory.
     pub is_coarse: bool,
 }
 
@@ -109,7 +102,6 @@ impl Footprint {
         Footprint { gap, ..Footprint::default() }
     }
 
-    /// Adds a range of an object.
     pub fn add(&mut self, object: u32, offset: u64, nbytes: u64) {
         let gap = self.gap;
         self.objects.entry(object).or_insert_with(|| Extents::new(gap)).add(offset, nbytes);
@@ -123,7 +115,7 @@ impl Footprint {
     }
 
     fn bound(&mut self) {
-        while self.objects.values().map(Extents::held).sum::<usize>() > MOST_EXTENTS {
+        while self.objects.values().map(Extents::len).sum::<usize>() > MAX_EXTENTS {
             self.is_coarse = true;
             self.objects.values_mut().for_each(Extents::widen);
             if self.objects.values().all(|object| object.gap > u64::MAX / 4) {
@@ -132,19 +124,18 @@ impl Footprint {
         }
     }
 
-    /// The streams.
     pub fn streams(self) -> Streams {
-        let mut told = Streams { is_coarse: self.is_coarse, ..Streams::default() };
+        let mut streams = Streams { is_coarse: self.is_coarse, ..Streams::default() };
         let long_bytes = 16.0 * self.bytes as f64 / (self.requests as f64).max(1.0);
         for (from, to) in self.objects.into_values().flat_map(Extents::streams) {
-            told.count += 1;
-            told.long += u64::from((to - from) as f64 >= long_bytes);
-            told.unique_bytes = told.unique_bytes.saturating_add(to - from);
-            told.max_bytes = told.max_bytes.max(to - from);
+            streams.count += 1;
+            streams.long += u64::from((to - from) as f64 >= long_bytes);
+            streams.unique_bytes = streams.unique_bytes.saturating_add(to - from);
+            streams.max_bytes = streams.max_bytes.max(to - from);
         }
-        told.avg_bytes = told.unique_bytes as f64 / (told.count as f64).max(1.0);
-        told.redundancy = self.bytes as f64 / (told.unique_bytes as f64).max(1.0);
-        told
+        streams.avg_bytes = streams.unique_bytes as f64 / (streams.count as f64).max(1.0);
+        streams.redundancy = self.bytes as f64 / (streams.unique_bytes as f64).max(1.0);
+        streams
     }
 }
 
@@ -154,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// The plain twin: every byte by itself.
+    /// The reference implementation: every byte on its own.
     fn naive(ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let mut bytes: Vec<u64> = ranges.iter().flat_map(|(offset, n)| *offset..offset + n).collect();
         bytes.sort_unstable();
@@ -170,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_interleaved_streams_that_touch_are_one() {
+    fn eight_adjacent_interleaved_streams_are_one() {
         let mut footprint = Footprint::new(0);
         for step in 0..100u64 {
             for stream in 0..8u64 {
@@ -192,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn streams_are_those_of_the_bytes(ranges in proptest::collection::vec((0..2000u64, 1..30u64), 0..600)) {
+        fn streams_match_the_reference_implementation(ranges in proptest::collection::vec((0..2000u64, 1..30u64), 0..600)) {
             let mut extents = Extents::new(0);
             ranges.iter().for_each(|(offset, n)| extents.add(*offset, *n));
             prop_assert_eq!(extents.streams(), naive(&ranges));

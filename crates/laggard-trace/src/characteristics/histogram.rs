@@ -1,12 +1,11 @@
-//! A histogram of whole numbers by size: exact below 32, then 32 classes to each doubling, so that a quantile is
-//! off by at most a thirty-second. Grows with the largest value seen.
+//! A histogram of whole numbers: exact below 32, then 32 classes per power of two, so that a quantile is off by at most
+//! a thirty-second. Grows with the largest value.
 
 use serde::Serialize;
 
 const CLASSES: u64 = 32;
 const CLASS_BITS: u32 = CLASSES.trailing_zeros();
 
-/// Counts by size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     counts: Vec<u32>,
@@ -15,27 +14,18 @@ pub struct Histogram {
     largest: u64,
 }
 
-/// What is told of a distribution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many values.
     pub count: u64,
-    /// Their mean.
     pub avg: f64,
-    /// Half are no larger.
     pub p50: f64,
-    /// 95 in a hundred are no larger.
     pub p95: f64,
-    /// 99 in a hundred are no larger.
     pub p99: f64,
-    /// The largest.
     pub max: f64,
-    /// All together.
     pub sum: f64,
 }
 
 impl Histogram {
-    /// Counts a value.
     pub fn add(&mut self, value: u64) {
         let class = class(value);
         if class >= self.counts.len() {
@@ -47,7 +37,7 @@ impl Histogram {
         self.largest = self.largest.max(value);
     }
 
-    /// Counts what another one has counted as well.
+    /// Adds the values of another histogram.
     pub fn join(&mut self, other: &Histogram) {
         if other.counts.len() > self.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -58,22 +48,20 @@ impl Histogram {
         self.largest = self.largest.max(other.largest);
     }
 
-    /// How many values were counted.
     pub fn count(&self) -> u64 {
         self.number
     }
 
-    /// Their sum.
     pub fn sum(&self) -> f64 {
         self.sum as f64
     }
 
-    /// Their mean; 0 where there are none.
+    /// 0 without values.
     pub fn mean(&self) -> f64 {
         if self.number == 0 { 0.0 } else { self.sum as f64 / self.number as f64 }
     }
 
-    /// The value that a share of all does not exceed: the middle of its class, the largest value at most.
+    /// The middle of the quantile's class, at most the largest value.
     pub fn quantile(&self, share: f64) -> f64 {
         let rank = (share * self.number as f64).ceil().max(1.0) as u64;
         let mut passed = 0;
@@ -86,7 +74,6 @@ impl Histogram {
         self.largest as f64
     }
 
-    /// What is told of it.
     pub fn summary(&self) -> Summary {
         if self.number == 0 {
             return Summary::default();
@@ -102,7 +89,7 @@ impl Histogram {
         }
     }
 
-    /// Counts by doubling: how many values lie from each power of two to below the next, zeros first.
+    /// The number of values from each power of two to below the next, zeros first.
     pub fn by_power_of_two(&self) -> Vec<(u64, u64)> {
         let mut powers: Vec<(u64, u64)> = Vec::new();
         for (class, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -116,7 +103,7 @@ impl Histogram {
         powers
     }
 
-    /// How many values are below a power of two.
+    /// The number of values below a power of two.
     pub fn below(&self, power: u64) -> u64 {
         self.counts.iter().take(class(power)).map(|count| u64::from(*count)).sum()
     }
@@ -177,8 +164,8 @@ mod tests {
             let histogram = filled(&values);
             values.sort_unstable();
             let rank = ((share * values.len() as f64).ceil().max(1.0) as usize - 1).min(values.len() - 1);
-            let (exact, told) = (values[rank] as f64, histogram.quantile(share));
-            prop_assert!((exact - told).abs() <= exact / 32.0, "{exact} {told}");
+            let (exact, estimate) = (values[rank] as f64, histogram.quantile(share));
+            prop_assert!((exact - estimate).abs() <= exact / 32.0, "{exact} {estimate}");
         }
 
         #[test]

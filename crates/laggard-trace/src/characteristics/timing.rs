@@ -1,15 +1,13 @@
-//! Where a request's time goes: waiting to be issued, in the layers below, on its way back (paper 004, timing
-//! breakdown), and what is the layer's own. Characteristics 12 to 14.
+//! Where a request's time goes: waiting to be issued, in the layers below, and returning (paper 004, timing breakdown),
+//! and the layer's own time. Characteristics 12 to 14.
 
 use serde::Serialize;
 
 use super::histogram::{Histogram, Summary};
-use crate::linking::Open;
-use crate::model::{Kind, Request};
+use crate::linking::OpenRequest;
 
-/// Times of a layer's requests.
 #[derive(Clone, Debug, Default)]
-pub struct Timing {
+pub(super) struct TimingCollector {
     wait_ns: Histogram,
     below_ns: Histogram,
     return_ns: Histogram,
@@ -19,30 +17,28 @@ pub struct Timing {
     disordered: u64,
 }
 
-/// What is told of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct TimingFigures {
+pub struct TimingMetrics {
     /// From ADMIT to ISSUE.
     pub wait_ns: Summary,
     /// From ISSUE to COMPLT.
     pub below_ns: Summary,
     /// From COMPLT to CALLBACK.
     pub return_ns: Summary,
-    /// Queue ratio: all waiting over all time below.
+    /// Total wait time divided by total time below.
     pub queue_ratio: Option<f64>,
     /// The share of latency in which no lower layer had the request.
     pub self_share: f64,
     /// The same in seconds, over all requests.
     pub self_seconds: f64,
-    /// All latencies together.
+    /// The sum of all latencies.
     pub latency_seconds: f64,
-    /// Requests whose times are not in order; they are in no latency.
+    /// Requests whose times are not in order; they have no latency.
     pub disordered: u64,
 }
 
-impl Timing {
-    /// A request ended.
-    pub fn add(&mut self, open: &Open) {
+impl TimingCollector {
+    pub(super) fn add(&mut self, open: &OpenRequest) {
         if !open.request.is_ordered() {
             self.disordered += 1;
             return;
@@ -51,18 +47,17 @@ impl Timing {
         self.measured += 1;
         self.latency_ns += latency_ns;
         self.self_ns += open.self_ns().unwrap_or(0);
-        if let Some([wait, below, back]) = stages(&open.request) {
+        if let Some([wait, below, back]) = open.request.stages_ns() {
             self.wait_ns.add(wait);
             self.below_ns.add(below);
             self.return_ns.add(back);
         }
     }
 
-    /// What is told of them.
-    pub fn figures(&self) -> TimingFigures {
+    pub(super) fn metrics(&self) -> TimingMetrics {
         let (wait, below) = (self.wait_ns.sum(), self.below_ns.sum());
         let share = self.self_ns as f64 / (self.latency_ns as f64).max(1.0);
-        TimingFigures {
+        TimingMetrics {
             wait_ns: self.wait_ns.summary(),
             below_ns: self.below_ns.summary(),
             return_ns: self.return_ns.summary(),
@@ -73,12 +68,4 @@ impl Timing {
             disordered: self.disordered,
         }
     }
-}
-
-/// Waiting, below and on the way back, of a request that went below.
-pub fn stages(request: &Request) -> Option<[u64; 3]> {
-    let [admit, issue, complt, callback] =
-        [Kind::Admit, Kind::Issue, Kind::Complt, Kind::Callback].map(|kind| request.at(kind));
-    let (admit, issue, complt, callback) = (admit?, issue?, complt?, callback?);
-    Some([issue.checked_sub(admit)?, complt.checked_sub(issue)?, callback.checked_sub(complt)?])
 }

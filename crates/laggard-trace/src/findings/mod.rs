@@ -1,48 +1,50 @@
-//! Which layer makes it slow, why, what to do, and what that would bring.
-//! In: [`Characteristics`] and a [`Reference`]. Out: [`Findings`]. Always: severity is by cost, not by count; no
-//! finding is surer than the trace it comes from; the most worthwhile comes first.
+//! The layer that slows requests down, the cause, the fixes and the estimated gain.
+//! In: [`Characteristics`] and a [`Reference`]. Out: [`Findings`]. Always: severity follows from cost, not from counts; no
+//! finding has a higher confidence than its trace supports; the most valuable finding comes first.
 
-pub mod case;
-pub mod climb;
-pub mod rules;
-pub mod words;
+mod anomalies;
+mod context;
+mod evidence;
+mod rule;
+mod rules;
+
+pub use anomalies::Anomaly;
+pub use evidence::Evidence;
+pub use rule::Gain;
+pub use rules::RuleId;
 
 use serde::Serialize;
 
 use crate::characteristics::Characteristics;
+use crate::format;
 use crate::model::{Event, Layer};
-use crate::reference::{Labelled, Metric, Reference};
-use case::{Case, Draft, Evidence, Gain};
-use climb::{Anomaly, blind, climb};
-use rules::{RULES, Rule};
+use crate::reference::{Labelled, Reference, Source};
+use anomalies::{find_anomalies, uncaptured_between};
+use context::Context;
+use rule::RuleMatch;
 
-/// Findings told in full.
-pub const TOLD: usize = 5;
-/// From this share of recoverable time on a finding is a warning (specification, section 6).
+/// From this share of recoverable time on a finding is a warning.
 const WARN_FROM: f64 = 0.05;
 /// From this share on it is critical.
 const CRIT_FROM: f64 = 0.3;
-/// Loss beyond this limits how sure a finding can be.
+/// A larger loss limits the confidence to [`CONFIDENCE_WITH_LOSS`].
 const LOSS_FROM: f64 = 0.01;
-const SURE_WITH_LOSS: f64 = 0.5;
-/// Loss beyond this leaves nothing to judge.
-pub const TOO_LOSSY: f64 = 0.2;
+const CONFIDENCE_WITH_LOSS: f64 = 0.5;
+/// A trace with a larger loss is not evaluated.
+const MAX_LOSS: f64 = 0.2;
+/// Links between few requests do not reduce the confidence below this.
+const LEAST_LINK_CONFIDENCE: f64 = 0.3;
 
-/// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Severity {
-    /// Good to know.
     Info,
-    /// Worth mending.
     Warn,
-    /// This is what makes it slow.
     Crit,
 }
 
 impl Severity {
-    /// Its word.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Severity::Info => "INFO",
             Severity::Warn => "WARN",
@@ -51,238 +53,198 @@ impl Severity {
     }
 }
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// The rule.
-    pub id: &'static str,
-    /// What it is about.
+    pub id: RuleId,
     pub title: &'static str,
-    /// How much it matters.
     pub severity: Severity,
     /// The layer to blame.
     pub layer: Layer,
-    /// What people call that layer.
+    /// The layer's name as its software calls it, such as `glibc`.
     pub layer_title: String,
-    /// What is wrong, in a line.
-    pub says: String,
-    /// Where it begins.
+    /// One line.
+    #[serde(rename = "says")]
+    pub summary: String,
     pub origin: Origin,
-    /// Why we think so.
     pub evidence: Vec<Evidence>,
-    /// What is likely behind it.
     pub cause: String,
-    /// How sure that is, from 0 to 1.
+    /// From 0 to 1.
     pub confidence: f64,
-    /// What limits how sure it is.
+    /// Reasons that limit the confidence.
     pub limits: Vec<String>,
-    /// What would speak against it.
-    pub unless: String,
-    /// What to do.
+    /// Observations that would contradict the cause.
+    #[serde(rename = "unless")]
+    pub counter_evidence: String,
     pub fixes: Vec<String>,
-    /// What that would bring.
     pub gain: Gain,
-    /// The same as a share of the window.
+    /// The gain as a share of the window.
     pub recoverable_share: f64,
     /// Findings that begin at the same boundary.
     pub also: Vec<Finding>,
-    /// Raw events that show it.
     #[serde(skip)]
     pub events: Vec<Event>,
 }
 
-/// Where a problem begins.
+/// The boundary where a problem begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Origin {
-    /// Above the boundary; none: the application.
+    /// None: the application.
     pub upper: Option<Layer>,
-    /// Below it.
     pub lower: Layer,
-    /// The highest layer that shows it.
+    /// The highest layer that shows the problem.
     pub highest: Layer,
-    /// Layers between that were not captured.
-    pub blind: Vec<Layer>,
+    /// Layers between the two that were not captured.
+    #[serde(rename = "blind")]
+    pub uncaptured: Vec<Layer>,
 }
 
-/// All that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Findings {
-    /// The most worthwhile first.
+    /// Most severe and most valuable first.
     pub findings: Vec<Finding>,
-    /// Figures outside their range.
     pub anomalies: Vec<Anomaly>,
-    /// All figures that have a range.
+    /// All metrics that have a range.
     pub labels: Vec<Labelled>,
-    /// Whether the storage is not to blame.
     pub is_not_storage: bool,
-    /// Whether too much is lost to judge.
     pub is_too_lossy: bool,
 }
 
 impl Findings {
-    /// The worst severity.
-    pub fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(|finding| finding.severity).max()
+    /// All findings, also those grouped under another.
+    pub fn all(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().flat_map(|finding| std::iter::once(finding).chain(&finding.also))
     }
 
-    /// The finding of a rule, also where it is part of another.
-    pub fn of(&self, id: &str) -> Option<&Finding> {
-        self.findings
-            .iter()
-            .flat_map(|finding| std::iter::once(finding).chain(&finding.also))
-            .find(|one| one.id == id)
+    pub fn of(&self, id: RuleId) -> Option<&Finding> {
+        self.all().find(|one| one.id == id)
     }
 }
 
-/// Looks for what makes it slow.
 pub fn find(all: &Characteristics, reference: &Reference) -> Findings {
     let labels = reference.label(all);
-    let mut anomalies = climb(all, &labels);
-    let case = Case { all, reference, labels: &labels };
-    let drafts = RULES.iter().filter_map(|rule| Some((rule, (rule.judge)(&case)?)));
-    let mut findings: Vec<Finding> =
-        drafts.map(|(rule, draft)| finding(&case, &anomalies, rule, draft)).collect();
-    explain(&mut anomalies, &findings);
-    let worth = |one: &Finding| one.recoverable_share * one.confidence;
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(worth(b).total_cmp(&worth(a))));
-    let is_not_storage = findings.iter().any(|one| one.id == "T18");
+    let mut anomalies = find_anomalies(all, &labels);
+    let context = Context { all, reference, labels: &labels };
+    let mut findings: Vec<Finding> = RuleId::ALL
+        .iter()
+        .filter_map(|id| Some(finding(&context, &anomalies, *id, (id.rule().evaluate)(&context)?)))
+        .collect();
+    for anomaly in &mut anomalies {
+        let explains = |one: &&Finding| one.id.rule().explains.contains(&anomaly.metric);
+        anomaly.explained_by = findings.iter().filter(explains).map(|one| one.id).collect();
+    }
+    let value = |one: &Finding| one.recoverable_share * one.confidence;
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(value(b).total_cmp(&value(a))));
+    let is_not_storage = findings.iter().any(|one| one.id == RuleId::T18);
     Findings {
-        findings: merged(findings),
+        findings: grouped(findings),
         anomalies,
         labels,
         is_not_storage,
-        is_too_lossy: all.quality.loss > TOO_LOSSY,
+        is_too_lossy: all.quality.loss > MAX_LOSS,
     }
 }
 
-fn finding(case: &Case, anomalies: &[Anomaly], rule: &Rule, draft: Draft) -> Finding {
-    let wall = case.all.seconds.max(1e-9);
-    let share = (draft.gain.seconds / wall).clamp(0.0, 1.0);
-    let (confidence, limits) = confidence(case, &draft);
-    let origin = origin(anomalies, rule, &draft);
+fn finding(context: &Context, anomalies: &[Anomaly], id: RuleId, matched: RuleMatch) -> Finding {
+    let share = (matched.gain.seconds / context.all.seconds.max(1e-9)).clamp(0.0, 1.0);
+    let (confidence, limits) = confidence(context, &matched);
+    let layer = matched.layer;
+    let title = context.layer(layer).map_or_else(|| layer.name().into(), |metrics| metrics.title.clone());
     Finding {
-        id: rule.id,
-        title: rule.title,
-        severity: severity(share, draft.is_always_serious),
-        layer: draft.layer,
-        layer_title: case
-            .layer(draft.layer)
-            .map_or_else(|| draft.layer.name().into(), |layer| layer.title.clone()),
-        says: draft.says,
-        origin,
-        evidence: sourced(case, rule, draft.signs.evidence),
-        cause: draft.cause,
+        id,
+        title: id.rule().title,
+        severity: severity(share, matched.is_always_serious),
+        layer,
+        layer_title: title,
+        summary: matched.summary,
+        origin: origin(anomalies, id, layer, matched.upper),
+        evidence: matched.evidence.into_iter().map(|one| with_reference(context, one)).collect(),
+        cause: matched.cause,
         confidence,
         limits,
-        unless: draft.unless,
-        fixes: draft.fixes,
-        gain: draft.gain,
+        counter_evidence: matched.counter_evidence.to_owned(),
+        fixes: matched.fixes,
+        gain: matched.gain,
         recoverable_share: share,
         also: Vec::new(),
-        events: draft.events,
+        events: matched.events,
     }
 }
 
 fn severity(share: f64, is_always_serious: bool) -> Severity {
-    match share {
-        _ if share >= CRIT_FROM => Severity::Crit,
-        _ if share >= WARN_FROM || is_always_serious => Severity::Warn,
-        _ => Severity::Info,
+    if share >= CRIT_FROM {
+        Severity::Crit
+    } else if share >= WARN_FROM || is_always_serious {
+        Severity::Warn
+    } else {
+        Severity::Info
     }
 }
 
-/// The least of: how many requests could be linked, how much was not lost, how many signs speak for it.
-fn confidence(case: &Case, draft: &Draft) -> (f64, Vec<String>) {
+/// The least of: the share of supporting evidence, of events that were not lost, and of requests that could be linked.
+fn confidence(context: &Context, matched: &RuleMatch) -> (f64, Vec<String>) {
     let mut limits = Vec::new();
-    let layers: Vec<Layer> = draft.signs.evidence.iter().map(|one| one.layer).collect();
-    let rates =
-        case.all.layers.iter().filter(|one| layers.contains(&one.layer)).filter_map(|one| one.link_rate);
+    let supporting = matched.evidence.iter().filter(|one| one.is_supporting).count();
+    let layers: Vec<Layer> = matched.evidence.iter().map(|one| one.layer).collect();
+    let captured = context.all.layers.iter().filter(|one| layers.contains(&one.layer));
+    let link_rate = captured.filter_map(|one| one.link_rate).fold(1.0, f64::min);
     let has_links = layers.iter().any(|layer| layers.first() != Some(layer));
-    let link_rate = rates.fold(1.0, f64::min);
-    let loss = case.all.quality.loss;
-    let mut sure = draft.signs.share().min(1.0 - loss);
-    if has_links && link_rate < sure {
-        sure = link_rate.max(0.3);
-        limits.push(format!(
-            "{} of requests could be linked to the layer \
-            above",
-            words::percent(link_rate)
-        ));
+    let loss = context.all.quality.loss;
+    let mut confidence = (supporting as f64 / (layers.len() as f64).max(1.0)).min(1.0 - loss);
+    if has_links && link_rate < confidence {
+        confidence = link_rate.max(LEAST_LINK_CONFIDENCE);
+        limits.push(format!("{} of requests could be linked to the layer above", format::percent(link_rate)));
     }
-    for (most, why) in &draft.signs.limits {
-        sure = sure.min(*most);
-        limits.push(why.clone());
+    for (limit, reason) in &matched.confidence_limits {
+        confidence = confidence.min(*limit);
+        limits.push((*reason).to_owned());
     }
-    if loss > LOSS_FROM && sure > SURE_WITH_LOSS {
-        sure = SURE_WITH_LOSS;
-        limits.push(format!("{} of events were lost", words::percent(loss)));
+    if loss > LOSS_FROM && confidence > CONFIDENCE_WITH_LOSS {
+        confidence = CONFIDENCE_WITH_LOSS;
+        limits.push(format!("{} of events were lost", format::percent(loss)));
     }
-    (sure, limits)
+    (confidence, limits)
 }
 
-fn origin(anomalies: &[Anomaly], rule: &Rule, draft: &Draft) -> Origin {
+fn origin(anomalies: &[Anomaly], id: RuleId, layer: Layer, upper: Option<Layer>) -> Origin {
+    let explains = id.rule().explains;
     let related = anomalies
         .iter()
-        .find(|one| rule.explains.contains(&one.metric) && (one.highest..=one.lowest).contains(&draft.layer));
-    let highest = related.map_or(draft.layer, |one| one.highest);
-    let lower = draft.layer.max(draft.upper.unwrap_or(draft.layer));
-    let blind = related.map_or_else(|| blind(draft.upper, draft.layer), |one| one.blind.clone());
-    Origin { upper: draft.upper, lower, highest, blind }
-}
-
-/// Ranges of a reference speak in place of rules of thumb.
-fn sourced(case: &Case, rule: &Rule, evidence: Vec<Evidence>) -> Vec<Evidence> {
-    let better = |one: &Evidence| {
-        let of_rule = rule.explains.iter().filter_map(|metric| case.label(one.layer, *metric));
-        of_rule.into_iter().find(|label| (label.value - one.value).abs() <= 1e-9 * label.value.abs())
-    };
-    let mut evidence = evidence;
-    for one in &mut evidence {
-        if let Some(label) = better(one) {
-            one.source = label.source.name().to_owned();
-            if label.source != crate::reference::Source::Default {
-                one.expected = told_range(label.ok);
-            }
-        }
-    }
-    evidence
-}
-
-fn told_range(ok: [Option<f64>; 2]) -> String {
-    match ok {
-        [Some(low), Some(high)] => format!("{} to {}", words::plain(low), words::plain(high)),
-        [Some(low), None] => format!("at least {}", words::plain(low)),
-        [None, Some(high)] => format!("at most {}", words::plain(high)),
-        [None, None] => "anything".into(),
+        .find(|one| explains.contains(&one.metric) && (one.highest..=one.lowest).contains(&layer));
+    Origin {
+        upper,
+        lower: layer.max(upper.unwrap_or(layer)),
+        highest: related.map_or(layer, |one| one.highest),
+        uncaptured: related.map_or_else(|| uncaptured_between(upper, layer), |one| one.uncaptured.clone()),
     }
 }
 
-fn explain(anomalies: &mut [Anomaly], findings: &[Finding]) {
-    for anomaly in anomalies {
-        let by = findings.iter().filter(|one| {
-            let rule = RULES.iter().find(|rule| rule.id == one.id);
-            rule.is_some_and(|rule| rule.explains.contains(&anomaly.metric))
-        });
-        anomaly.explained_by = by.map(|one| one.id.to_owned()).collect();
+/// A range of the reference replaces the expectation that is built into a rule.
+fn with_reference(context: &Context, evidence: Evidence) -> Evidence {
+    let label = evidence.metric.and_then(|metric| context.label(evidence.layer, metric));
+    match label.filter(|label| label.source != Source::Default) {
+        Some(label) => Evidence { source: label.source, ..evidence }.expect(range(label.ok)),
+        None => evidence,
     }
 }
 
-/// Findings that begin at the same boundary are one, told under the most worthwhile.
-fn merged(findings: Vec<Finding>) -> Vec<Finding> {
-    let mut merged: Vec<Finding> = Vec::new();
+fn range(ok: [Option<f64>; 2]) -> String {
+    match ok.map(|end| end.map(format::plain)) {
+        [Some(low), Some(high)] => format!("{low} to {high}"),
+        [Some(low), None] => format!("at least {low}"),
+        [None, Some(high)] => format!("at most {high}"),
+        [None, None] => "any value".into(),
+    }
+}
+
+/// Groups findings that begin at the same boundary under the most valuable one.
+fn grouped(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut groups: Vec<Finding> = Vec::new();
     for finding in findings {
-        let same = merged
-            .iter_mut()
-            .find(|one| one.origin.upper == finding.origin.upper && one.origin.lower == finding.origin.lower);
-        match same {
+        let (upper, lower) = (finding.origin.upper, finding.origin.lower);
+        match groups.iter_mut().find(|one| one.origin.upper == upper && one.origin.lower == lower) {
             Some(first) => first.also.push(finding),
-            None => merged.push(finding),
+            None => groups.push(finding),
         }
     }
-    merged
-}
-
-/// The metrics that rules explain; for documents and tests.
-pub fn explained() -> Vec<(&'static str, &'static [Metric])> {
-    RULES.iter().map(|rule| (rule.id, rule.explains)).collect()
+    groups
 }

@@ -1,4 +1,4 @@
-//! Whose requests count. A trace of a whole host holds other programs' requests too; they are left out, and
+//! The requests that are analysed. A trace of a whole host holds requests of other programs too; they are left out, and
 //! counted.
 
 use std::collections::HashSet;
@@ -6,42 +6,37 @@ use std::rc::Rc;
 
 use crate::model::{CommId, Event, Flags, Layer};
 
-/// Chooses names of processes.
+/// Selects process names.
 pub type NameFilter = Rc<dyn Fn(&str) -> bool>;
 
-/// What does not count of the top layer.
+/// Requests of the top layer that are left out.
 #[derive(Clone, Debug)]
-pub struct Without {
-    /// Which layer that is.
+pub struct Exclusions {
     pub top: Layer,
-    /// Objects of which next to nothing is asked.
+    /// Objects with few bytes.
     pub objects: HashSet<u32>,
-    /// What begins before: a program that starts up.
+    /// Earlier requests belong to the start of the program.
     pub before_ns: u64,
 }
 
-/// Whose requests count.
 #[derive(Clone, Default)]
 pub struct Scope {
     names: Option<NameFilter>,
-    /// By number of the name.
+    /// By [`CommId`].
     chosen: Vec<bool>,
     processes: Option<HashSet<u32>>,
-    /// Layers that do not count at all.
-    pub without_layers: [bool; Layer::COUNT],
-    /// What does not count of the top layer.
-    pub without: Option<Without>,
-    /// Layers of which only requests count that are for a request of a layer above.
+    pub excluded_layers: [bool; Layer::COUNT],
+    pub exclusions: Option<Exclusions>,
+    /// Layers of which only requests with a parent count.
     pub only_linked: [bool; Layer::COUNT],
 }
 
 impl Scope {
-    /// Only processes whose name is chosen, or that are chosen themselves.
+    /// Processes selected by name or by id.
     pub fn of(names: Option<NameFilter>, processes: Option<HashSet<u32>>) -> Scope {
         Scope { names, processes, ..Scope::default() }
     }
 
-    /// Hears of the name of a process.
     pub fn named(&mut self, id: CommId, name: &str) {
         let Some(names) = &self.names else { return };
         let place = usize::from(id.0);
@@ -51,23 +46,22 @@ impl Scope {
         self.chosen[place] = names(name);
     }
 
-    /// Whether everything counts.
-    pub fn is_all(&self) -> bool {
+    fn is_all(&self) -> bool {
         self.names.is_none() && self.processes.is_none()
     }
 
-    /// Whether a request counts that begins with this event and is for none above.
+    /// Whether a request without a parent that begins with this event counts.
     pub fn has(&self, event: &Event) -> bool {
         !self.only_linked[event.layer as usize]
-            && !self.without_layers[event.layer as usize]
-            && (is_ours_anyway(event) || self.has_process(event))
-            && !self.is_left_out(event)
+            && !self.excluded_layers[event.layer as usize]
+            && (is_shared(event) || self.has_process(event))
+            && !self.is_excluded(event)
     }
 
-    fn is_left_out(&self, event: &Event) -> bool {
-        self.without.as_ref().is_some_and(|without| {
-            without.top == event.layer
-                && (without.objects.contains(&event.obj.0) || event.ts_ns < without.before_ns)
+    fn is_excluded(&self, event: &Event) -> bool {
+        self.exclusions.as_ref().is_some_and(|excluded| {
+            excluded.top == event.layer
+                && (excluded.objects.contains(&event.obj.0) || event.ts_ns < excluded.before_ns)
         })
     }
 
@@ -78,8 +72,8 @@ impl Scope {
     }
 }
 
-/// Daemons of the file system and the kernel's own writers work for everybody.
-fn is_ours_anyway(event: &Event) -> bool {
-    let is_shared = matches!(event.layer, Layer::Pfsc | Layer::Net | Layer::Pfss | Layer::Ssys);
-    is_shared || event.flags.has(Flags::WRITEBACK)
+/// Daemons of the file system and the kernel's writeback work for all programs.
+fn is_shared(event: &Event) -> bool {
+    let is_daemon = matches!(event.layer, Layer::Pfsc | Layer::Net | Layer::Pfss | Layer::Ssys);
+    is_daemon || event.flags.has(Flags::WRITEBACK)
 }

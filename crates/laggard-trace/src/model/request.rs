@@ -107,4 +107,35 @@ impl Request {
         let (begin, end) = (self.at(Kind::Admit)?, self.at(Kind::Callback)?);
         if self.is_ordered() { end.checked_sub(begin) } else { None }
     }
+
+    /// Wait time, time in the layers below, and return time of a request that went below.
+    pub fn stages_ns(&self) -> Option<[u64; 3]> {
+        let [admit, issue, complt, callback] = self.t;
+        let (admit, issue, complt, callback) = (admit?, issue?, complt?, callback?);
+        Some([issue.checked_sub(admit)?, complt.checked_sub(issue)?, callback.checked_sub(complt)?])
+    }
+
+    /// The event of one of its boundaries.
+    pub fn event(&self, kind: Kind) -> Option<Event> {
+        let is_end = kind == Kind::Callback;
+        Some(Event {
+            ts_ns: self.at(kind)?,
+            req: self.id,
+            parent: self.parent,
+            offset: self.offset,
+            nbytes: if is_end { self.done } else { self.nbytes },
+            obj: self.obj,
+            fd: self.fd,
+            tgid: self.tgid,
+            tid: self.tid,
+            status: if is_end { self.status } else { 0 },
+            flags: self.flags,
+            host: self.host,
+            comm: self.comm,
+            layer: self.layer,
+            kind,
+            op: self.op,
+            link: self.link,
+        })
+    }
 }

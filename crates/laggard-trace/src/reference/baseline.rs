@@ -1,5 +1,5 @@
-//! Ranges from runs that are known to be good: the median, and three robust standard deviations or a tenth of it,
-//! whichever is more, to either side.
+//! Ranges from runs that are known to be good: the median, plus or minus three robust standard deviations or a tenth of
+//! the median, whichever is more.
 
 use super::Reference;
 use super::metric::{Harm, Metric};
@@ -7,34 +7,32 @@ use super::range::{Range, Source};
 use crate::characteristics::Characteristics;
 use crate::model::Layer;
 
-/// Fewer runs make no baseline.
-pub const FEWEST_RUNS: usize = 5;
-/// Standard deviations of a normal distribution by median absolute deviation.
-const BY_DEVIATION: f64 = 1.4826;
-/// Beyond this many times the tolerance it is critical.
+const MIN_RUNS: usize = 5;
+/// The standard deviation of a normal distribution divided by its median absolute deviation.
+const MAD_TO_SIGMA: f64 = 1.4826;
+/// Values beyond this multiple of the tolerance are critical.
 const CRITICAL: f64 = 3.0;
 
-/// Too few runs to make a baseline of.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} good runs make no baseline: expected at least {FEWEST_RUNS} of the same workload")]
-pub struct TooFew(pub usize);
+#[error("expected at least {MIN_RUNS} good runs of the same workload for a baseline, found {0}")]
+pub struct TooFewRuns(pub usize);
 
 impl Reference {
-    /// Takes in good runs; their ranges take the place of those of earlier ones.
-    pub fn add_baseline(&mut self, runs: &[Characteristics], date: &str) -> Result<usize, TooFew> {
-        if runs.len() < FEWEST_RUNS {
-            return Err(TooFew(runs.len()));
+    /// Replaces the baseline by ranges from good runs. Returns their number.
+    pub fn add_baseline(&mut self, runs: &[Characteristics], date: &str) -> Result<usize, TooFewRuns> {
+        if runs.len() < MIN_RUNS {
+            return Err(TooFewRuns(runs.len()));
         }
         let mut added = 0;
         for (layer, metric) in
-            Layer::ALL.into_iter().flat_map(|layer| Metric::ALL.map(|metric| (layer, metric)))
+            Layer::ALL.into_iter().flat_map(|layer| Metric::all().map(move |metric| (layer, metric)))
         {
             let values: Vec<f64> = runs
                 .iter()
                 .filter_map(|run| metric.value(run, run.layer(layer)?))
                 .filter(|value| value.is_finite())
                 .collect();
-            if values.len() < FEWEST_RUNS {
+            if values.len() < MIN_RUNS {
                 continue;
             }
             let range = range(layer, metric, values, date);
@@ -53,7 +51,7 @@ fn range(layer: Layer, metric: Metric, mut values: Vec<f64>, date: &str) -> Rang
     let n = values.len() as u64;
     let middle = median(&mut values);
     let mut deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    let tolerance = (3.0 * BY_DEVIATION * median(&mut deviations)).max(0.1 * middle.abs()).max(1e-9);
+    let tolerance = (3.0 * MAD_TO_SIGMA * median(&mut deviations)).max(0.1 * middle.abs()).max(1e-9);
     let ends = |width: f64| match metric.harm() {
         Harm::Low => [middle - width, f64::INFINITY],
         Harm::High => [0.0f64.min(middle), middle + width],
@@ -88,13 +86,13 @@ mod tests {
         assert_eq!(steady.ok, [0.0, 110.0]);
         let one_bad = range(Layer::Dev, Metric::ReadLatency, vec![100.0, 101.0, 99.0, 100.0, 9000.0], "");
         assert!(one_bad.ok[1] < 111.0, "{one_bad:?}");
-        assert_eq!(one_bad.judge(125.0).label, Label::Warn);
-        assert_eq!(one_bad.judge(140.0).label, Label::Crit);
+        assert_eq!(one_bad.evaluate(125.0).label, Label::Warn);
+        assert_eq!(one_bad.evaluate(140.0).label, Label::Crit);
     }
 
     #[test]
     fn four_runs_are_too_few() {
         let runs = vec![Characteristics::default(); 4];
-        assert_eq!(Reference::default().add_baseline(&runs, ""), Err(TooFew(4)));
+        assert_eq!(Reference::default().add_baseline(&runs, ""), Err(TooFewRuns(4)));
     }
 }

@@ -1,38 +1,33 @@
-//! What a device can do: throughput by the length of a run and by how many requests it has at once.
+//! The throughput of a device by run length and queue depth.
 
 use serde::{Deserialize, Serialize};
 
-/// One measurement on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// Bytes that lie together.
+    /// Contiguous bytes.
     pub run_bytes: f64,
-    /// Requests at once.
+    /// Queue depth.
     pub depth: f64,
-    /// Bytes a second.
     pub bytes_per_second: f64,
-    /// Half of the requests took no longer.
     pub p50_us: f64,
-    /// 99 in a hundred took no longer.
     pub p99_us: f64,
 }
 
-/// What a device can do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     points: Vec<Point>,
 }
 
-/// Without a calibration: a device that serves sixteen at once four times as fast as one.
+/// Without a calibration, a queue depth of 16 is assumed to be four times as fast as 1.
 const SERIAL_SHARE: f64 = 0.2;
-/// Without a calibration: half of the full rate is reached by runs of this length.
+/// Without a calibration, runs of this length are assumed to reach half of the full rate.
 const HALF_RATE_BYTES: f64 = 65_536.0;
-/// Without a calibration: more at once is not thought to help.
+/// Without a calibration, a higher queue depth is assumed not to help.
 const ASSUMED_DEPTH: f64 = 16.0;
 
 impl Curve {
-    /// From measurements; those without meaning are left out.
+    /// Invalid measurements are left out.
     pub fn new(mut points: Vec<Point>) -> Curve {
         let is_good = |value: f64| value.is_finite() && value > 0.0;
         points
@@ -40,17 +35,15 @@ impl Curve {
         Curve { points }
     }
 
-    /// Whether it was measured.
     pub fn is_calibrated(&self) -> bool {
         !self.points.is_empty()
     }
 
-    /// The measurements.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
 
-    /// Bytes a second for runs of that length, so many at once; relative where nothing was measured.
+    /// Bytes per second; a relative value without a calibration.
     pub fn throughput(&self, run_bytes: f64, depth: f64) -> f64 {
         let (run_bytes, depth) = (run_bytes.max(512.0), depth.max(1.0));
         if self.points.is_empty() {
@@ -72,34 +65,32 @@ impl Curve {
         interpolated(&points, run_bytes)
     }
 
-    /// How many times faster it gets with more at once.
     pub fn speedup(&self, run_bytes: f64, from_depth: f64, to_depth: f64) -> f64 {
         (self.throughput(run_bytes, to_depth) / self.throughput(run_bytes, from_depth)).max(1.0)
     }
 
-    /// How many at once give the most.
     pub fn optimal_depth(&self, run_bytes: f64) -> f64 {
         let mut depths: Vec<f64> = self.points.iter().map(|point| point.depth).collect();
         depths.sort_by(f64::total_cmp);
         let best = depths.iter().map(|depth| self.throughput(run_bytes, *depth)).fold(0.0, f64::max);
-        // The least that is within a tenth of the best.
+        // The lowest depth that reaches 90 % of the best throughput.
         let enough = depths.iter().find(|depth| self.throughput(run_bytes, **depth) >= 0.9 * best);
         enough.copied().unwrap_or(ASSUMED_DEPTH)
     }
 
-    /// The median latency measured for runs of about that length and as many at once.
+    /// The median latency measured at a similar run length and queue depth.
     pub fn p50_us(&self, run_bytes: f64, depth: f64) -> Option<f64> {
         let distance =
             |point: &&Point| (point.run_bytes / run_bytes).ln().abs() + (point.depth / depth).ln().abs();
         let nearest = self.points.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        // A comparison over more than a factor of four says nothing.
+        // Points further away than a factor of four are not comparable.
         let is_near =
             (nearest.run_bytes / run_bytes).ln().abs() < 1.4 && (nearest.depth / depth).ln().abs() < 1.4;
         is_near.then_some(nearest.p50_us)
     }
 }
 
-/// Between points, on logarithmic scales; the ends go on as they are.
+/// Interpolates on logarithmic scales; constant beyond the ends.
 fn interpolated(points: &[(f64, f64)], at: f64) -> f64 {
     let Some(after) = points.iter().position(|(place, _)| *place >= at) else {
         return points.last().map_or(0.0, |(_, value)| *value);
@@ -132,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn measurements_are_met_and_between_them_it_rises() {
+    fn the_curve_passes_through_the_measurements_and_rises_between_them() {
         let disk = disk();
         assert!((disk.throughput(4096.0, 1.0) - 1e6).abs() < 1.0);
         assert!((disk.throughput(4096.0 * 16.0, 1.0) - 1e7).abs() < 1.0);
@@ -141,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn the_least_depth_that_is_good_enough_is_best() {
+    fn the_optimal_depth_is_the_lowest_that_is_fast_enough() {
         assert_eq!(disk().optimal_depth(1_048_576.0), 1.0);
         assert_eq!(disk().optimal_depth(4096.0), 16.0);
         assert_eq!(Curve::default().optimal_depth(4096.0), ASSUMED_DEPTH);
     }
 
     #[test]
-    fn without_measurements_sixteen_are_four_times_as_fast_as_one() {
+    fn without_measurements_depth_16_is_four_times_as_fast_as_1() {
         assert!((Curve::default().speedup(65_536.0, 1.0, 16.0) - 4.0).abs() < 1e-9);
     }
 }

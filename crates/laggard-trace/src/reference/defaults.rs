@@ -1,20 +1,19 @@
-//! Ranges that hold where nothing better is known (specification, section 6).
+//! The built-in ranges.
 
 use super::metric::Metric;
 use super::range::{Range, Source};
-use crate::characteristics::figures::{Characteristics, LayerFigures};
+use crate::characteristics::{Characteristics, LayerMetrics};
 use crate::model::{Class, Layer};
 
-/// No end.
 const ANY: f64 = f64::INFINITY;
-/// Below this many requests of a layer, shares say nothing.
-const FEWEST: u64 = 16;
-/// Streams of at least so many requests are worth reading in one go.
-pub const LONG_STREAM: f64 = 16.0;
+/// Layers with fewer requests are not evaluated.
+const MIN_REQUESTS: u64 = 16;
+/// In mean requests: shorter streams need not be sequential.
+pub(crate) const LONG_STREAM: f64 = 16.0;
 
-/// The range of a figure of a layer; none where the figure says nothing there.
-pub fn default(metric: Metric, all: &Characteristics, layer: &LayerFigures) -> Option<Range> {
-    if layer.load.requests < FEWEST && metric != Metric::Errors {
+/// None where the metric does not apply to the layer.
+pub(super) fn default(metric: Metric, all: &Characteristics, layer: &LayerMetrics) -> Option<Range> {
+    if layer.load.requests < MIN_REQUESTS && metric != Metric::Errors {
         return None;
     }
     let (ok, crit, source) = bounds(metric, all, layer)?;
@@ -24,7 +23,7 @@ pub fn default(metric: Metric, all: &Characteristics, layer: &LayerFigures) -> O
 
 type Bounds = ([f64; 2], [f64; 2], Source);
 
-fn bounds(metric: Metric, all: &Characteristics, layer: &LayerFigures) -> Option<Bounds> {
+fn bounds(metric: Metric, all: &Characteristics, layer: &LayerMetrics) -> Option<Bounds> {
     let at_least = |warn: f64, crit: f64| Some(([warn, ANY], [crit, ANY], Source::Default));
     let at_most = |warn: f64, crit: f64| Some(([0.0, warn], [0.0, crit], Source::Default));
     let above = all.above(layer.layer);
@@ -47,19 +46,19 @@ fn bounds(metric: Metric, all: &Characteristics, layer: &LayerFigures) -> Option
         Metric::Split => at_most(4.0, 16.0),
         Metric::ByteAmplification => Some(([0.9, 1.2], [0.5, 2.0], Source::Default)),
         Metric::SyncPerData => at_most(0.05, 0.2),
-        Metric::SlowMember => at_most(2.0, 4.0),
+        Metric::SlowComponent => at_most(2.0, 4.0),
         Metric::Redundancy => at_most(1.5, 4.0),
         Metric::Errors => Some(([0.0, 0.0], [0.0, 0.0], Source::Default)),
         _ => None,
     }
 }
 
-fn has_long_streams(layer: &LayerFigures) -> bool {
+fn has_long_streams(layer: &LayerMetrics) -> bool {
     layer.streams().avg_bytes >= LONG_STREAM * layer.load.size_bytes.avg && layer.load.size_bytes.avg > 0.0
 }
 
-/// Buffered writes of less than a mebibyte.
-fn is_small_writes_at_server(all: &Characteristics, layer: &LayerFigures) -> bool {
+/// Writes of less than a mebibyte, which a client could buffer.
+fn is_small_writes_at_server(all: &Characteristics, layer: &LayerMetrics) -> bool {
     let client = all.boundary_above(layer.layer).map(|one| one.upper).filter(|upper| *upper <= Layer::Fuse);
     let size = client.and_then(|client| all.layer(client)).map(|client| client.load.size_bytes.avg);
     matches!(layer.layer, Layer::Pfss | Layer::Ssys) && size.is_some_and(|size| size < 1_048_576.0)

@@ -1,4 +1,4 @@
-//! `ref.toml`: ranges and what the device can do, as people can read and change it.
+//! `ref.toml`: ranges and device measurements.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,17 +8,13 @@ use super::range::Range;
 
 const VERSION: u32 = 1;
 
-/// A reference file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ReferenceError {
-    /// Not such a file.
-    #[error("expected a reference file as `laggard trace calibrate` writes it: {0}")]
+    #[error("expected a reference file written by `laggard trace calibrate`: {0}")]
     Form(#[from] toml::de::Error),
-    /// Of another version.
     #[error("expected version {VERSION} of a reference file, found {0}")]
     Version(u32),
-    /// A range whose begin is after its end.
-    #[error("range of {0}: expected [from, to] with from not above to, and crit around ok")]
+    #[error("range of {0}: expected [from, to] with from <= to, and crit to contain ok")]
     Range(&'static str),
 }
 
@@ -33,7 +29,6 @@ struct File {
 }
 
 impl Reference {
-    /// From the text of a file.
     pub fn parse(text: &str) -> Result<Reference, ReferenceError> {
         let file: File = toml::from_str(text)?;
         if file.version != VERSION {
@@ -52,7 +47,6 @@ impl Reference {
         Ok(Reference { ranges: file.ranges, curve: Curve::new(file.points) })
     }
 
-    /// As the text of a file.
     pub fn text(&self) -> String {
         let file =
             File { version: VERSION, ranges: self.ranges.clone(), points: self.curve.points().to_vec() };
@@ -64,7 +58,7 @@ impl Reference {
 mod tests {
     use super::*;
     use crate::characteristics::Characteristics;
-    use crate::reference::range::Source;
+    use crate::reference::Source;
 
     const TEXT: &str = "\
 version = 1
@@ -87,18 +81,18 @@ p99_us = 210.0
 ";
 
     #[test]
-    fn what_is_written_is_what_was_read() {
+    fn a_written_reference_reads_back_unchanged() {
         let reference = Reference::parse(TEXT).unwrap();
         assert_eq!(reference.ranges[0].source, Source::Calibrated);
         assert_eq!(Reference::parse(&reference.text()).unwrap(), reference);
     }
 
     #[test]
-    fn a_wrong_file_says_what_is_wrong() {
-        let told = |text: &str| Reference::parse(text).unwrap_err().to_string();
-        assert!(told("version = 7").contains("found 7"));
-        assert!(told(&TEXT.replace("[0.0, 200000.0]", "[3.0, 2.0]")).contains("read-latency"));
-        assert!(told(&TEXT.replace("metric", "metrik")).contains("metrik"));
+    fn an_invalid_file_is_rejected_with_the_reason() {
+        let error = |text: &str| Reference::parse(text).unwrap_err().to_string();
+        assert!(error("version = 7").contains("found 7"));
+        assert!(error(&TEXT.replace("[0.0, 200000.0]", "[3.0, 2.0]")).contains("read-latency"));
+        assert!(error(&TEXT.replace("metric", "metrik")).contains("metrik"));
     }
 
     #[test]

@@ -1,128 +1,97 @@
-//! The generic figures that are judged in every layer: one row each.
+//! The metrics that are evaluated in every layer.
 
 use serde::{Deserialize, Serialize};
 
-use crate::characteristics::figures::{Characteristics, LayerFigures};
-use crate::characteristics::layer::OpClass;
-use crate::model::{Class, Layer};
+use crate::characteristics::{Characteristics, LayerMetrics, OpClass};
 
-/// Which way is bad.
+/// The direction of harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Harm {
-    /// Too little.
     Low,
-    /// Too much.
     High,
-    /// Both.
     Either,
 }
 
-/// A figure of a layer.
+/// A metric of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
-    /// The most requests at once.
     MaxConcurrency,
-    /// Busy concurrency over that of the layer above.
+    /// Busy concurrency divided by that of the layer above.
     ConcurrencyRatio,
-    /// Waiting over time below.
+    /// Wait time divided by time below.
     QueueRatio,
-    /// The mean run over the mean request.
+    /// The mean run divided by the mean request.
     Contiguity,
     /// The share of the window without a request.
     Idle,
     /// The share of writes acknowledged early.
     EarlyAck,
-    /// Metadata requests by data request.
+    /// Metadata requests per data request.
     MetadataPerData,
-    /// Children by parent.
+    /// Children per parent.
     Split,
-    /// Bytes over those of the layer above.
+    /// Bytes divided by those of the layer above.
     ByteAmplification,
-    /// Syncs by data request.
+    /// Syncs per data request.
     SyncPerData,
-    /// The slowest member over the others.
-    SlowMember,
-    /// Bytes asked for over unique bytes.
+    /// The slowest device or server relative to the others.
+    #[serde(rename = "slow-member")]
+    SlowComponent,
+    /// Requested bytes divided by unique bytes.
     Redundancy,
-    /// The share of requests that go on where the last one ended.
+    /// The share of requests that continue the previous one.
     ZeroSeek,
     /// Failures and requeues.
     Errors,
-    /// Bytes of a request.
+    /// Mean bytes.
     RequestSize,
-    /// The median latency of reads, in nanoseconds.
+    /// The median in nanoseconds.
     ReadLatency,
-    /// The median latency of writes, in nanoseconds.
+    /// The median in nanoseconds.
     WriteLatency,
-    /// Bytes a second while busy.
+    /// Bytes per busy second.
     Throughput,
 }
 
+/// One row per metric, in the order of the enum.
+const METRICS: [(Metric, &str, Harm); 18] = [
+    (Metric::MaxConcurrency, "max-concurrency", Harm::Low),
+    (Metric::ConcurrencyRatio, "concurrency-ratio", Harm::Low),
+    (Metric::QueueRatio, "queue-ratio", Harm::High),
+    (Metric::Contiguity, "contiguity", Harm::Low),
+    (Metric::Idle, "idle", Harm::High),
+    (Metric::EarlyAck, "early-ack", Harm::Low),
+    (Metric::MetadataPerData, "metadata-per-data", Harm::High),
+    (Metric::Split, "split", Harm::High),
+    (Metric::ByteAmplification, "byte-amplification", Harm::Either),
+    (Metric::SyncPerData, "sync-per-data", Harm::High),
+    (Metric::SlowComponent, "slow-member", Harm::High),
+    (Metric::Redundancy, "redundancy", Harm::High),
+    (Metric::ZeroSeek, "zero-seek", Harm::Low),
+    (Metric::Errors, "errors", Harm::High),
+    (Metric::RequestSize, "request-size", Harm::Low),
+    (Metric::ReadLatency, "read-latency", Harm::High),
+    (Metric::WriteLatency, "write-latency", Harm::High),
+    (Metric::Throughput, "throughput", Harm::Low),
+];
+
 impl Metric {
-    /// All of them.
-    pub const ALL: [Metric; 18] = [
-        Metric::MaxConcurrency,
-        Metric::ConcurrencyRatio,
-        Metric::QueueRatio,
-        Metric::Contiguity,
-        Metric::Idle,
-        Metric::EarlyAck,
-        Metric::MetadataPerData,
-        Metric::Split,
-        Metric::ByteAmplification,
-        Metric::SyncPerData,
-        Metric::SlowMember,
-        Metric::Redundancy,
-        Metric::ZeroSeek,
-        Metric::Errors,
-        Metric::RequestSize,
-        Metric::ReadLatency,
-        Metric::WriteLatency,
-        Metric::Throughput,
-    ];
+    pub(crate) fn all() -> impl Iterator<Item = Metric> {
+        METRICS.iter().map(|(metric, _, _)| *metric)
+    }
 
-    /// Its word.
+    /// The name in reference files and JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Metric::MaxConcurrency => "max-concurrency",
-            Metric::ConcurrencyRatio => "concurrency-ratio",
-            Metric::QueueRatio => "queue-ratio",
-            Metric::Contiguity => "contiguity",
-            Metric::Idle => "idle",
-            Metric::EarlyAck => "early-ack",
-            Metric::MetadataPerData => "metadata-per-data",
-            Metric::Split => "split",
-            Metric::ByteAmplification => "byte-amplification",
-            Metric::SyncPerData => "sync-per-data",
-            Metric::SlowMember => "slow-member",
-            Metric::Redundancy => "redundancy",
-            Metric::ZeroSeek => "zero-seek",
-            Metric::Errors => "errors",
-            Metric::RequestSize => "request-size",
-            Metric::ReadLatency => "read-latency",
-            Metric::WriteLatency => "write-latency",
-            Metric::Throughput => "throughput",
-        }
+        METRICS[self as usize].1
     }
 
-    /// Which way is bad.
-    pub fn harm(self) -> Harm {
-        match self {
-            Metric::MaxConcurrency
-            | Metric::ConcurrencyRatio
-            | Metric::Contiguity
-            | Metric::EarlyAck
-            | Metric::ZeroSeek
-            | Metric::RequestSize
-            | Metric::Throughput => Harm::Low,
-            Metric::ByteAmplification => Harm::Either,
-            _ => Harm::High,
-        }
+    pub(crate) fn harm(self) -> Harm {
+        METRICS[self as usize].2
     }
 
-    /// Its value for a layer; none where it says nothing there.
-    pub fn value(self, all: &Characteristics, layer: &LayerFigures) -> Option<f64> {
+    /// None where the metric does not apply to the layer.
+    pub(crate) fn value(self, all: &Characteristics, layer: &LayerMetrics) -> Option<f64> {
         let above = all.boundary_above(layer.layer).filter(|one| one.links > 0);
         let has_requests = layer.load.requests > 0;
         let median = |class: OpClass| {
@@ -143,7 +112,7 @@ impl Metric {
             Metric::Split => Some(above?.split),
             Metric::ByteAmplification => Some(above?.byte_amplification),
             Metric::SyncPerData => (layer.data_requests() > 0).then_some(layer.sync.per_data),
-            Metric::SlowMember => slowest(layer),
+            Metric::SlowComponent => slowest(layer),
             Metric::Redundancy => (layer.data_requests() > 0).then_some(redundancy(layer)),
             Metric::ZeroSeek => (layer.runs.requests > 1).then_some(layer.runs.zero_seek_share),
             Metric::Errors => has_requests.then_some((layer.errors.failed + layer.errors.requeued) as f64),
@@ -155,18 +124,26 @@ impl Metric {
     }
 }
 
-fn slowest(layer: &LayerFigures) -> Option<f64> {
-    layer.members.members.iter().filter_map(|member| member.slow_factor).max_by(f64::total_cmp)
+fn slowest(layer: &LayerMetrics) -> Option<f64> {
+    layer.components.components.iter().filter_map(|component| component.slow_factor).max_by(f64::total_cmp)
 }
 
-fn redundancy(layer: &LayerFigures) -> f64 {
+fn redundancy(layer: &LayerMetrics) -> f64 {
     [&layer.read_streams, &layer.write_streams]
         .into_iter()
         .map(|streams| streams.redundancy)
         .fold(0.0, f64::max)
 }
 
-/// Device classes have no names of their own in a trace: a range may be for one device, or for all.
-pub fn is_of_class(layer: Layer, class: Class) -> bool {
-    layer.class() == class
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_metric_has_its_own_row() {
+        for (place, metric) in Metric::all().enumerate() {
+            assert_eq!(metric as usize, place);
+            assert_eq!(serde_json::to_value(metric).unwrap(), metric.name());
+        }
+    }
 }

@@ -1,12 +1,12 @@
-//! All figures as a table: a row for each figure of each layer.
+//! All metrics as a table: a row for each metric of each layer.
 
 use std::io::{self, Write};
 
 use super::Report;
 
-/// Writes `scope,name,value`: the JSON form, flattened.
+/// Writes the JSON form, flattened.
 pub fn write(report: &Report, mut to: impl Write) -> io::Result<()> {
-    writeln!(to, "layer,figure,value")?;
+    writeln!(to, "layer,metric,value")?;
     for layer in &report.characteristics.layers {
         let value = serde_json::to_value(layer).map_err(io::Error::from)?;
         rows(layer.layer.name(), "", &value, &mut to)?;

@@ -1,4 +1,4 @@
-//! Raw events as the paper shows them (Figures 6 and 7).
+//! Raw events in the form of the paper (Figures 6 and 7).
 
 use crate::model::Event;
 

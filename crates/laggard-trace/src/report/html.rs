@@ -1,22 +1,24 @@
-//! The report as one page that needs nothing else: no scripts, no fonts, no network.
+//! The report as one self-contained page: no scripts, fonts or network access.
 
 use laggard_core::report::html::{commands, document};
 use maud::{Markup, html};
 
-use super::picture::Pictures;
-use super::svg::{breakdown, courses, lanes, path, runs};
-use super::{Report, Told, event_line, gain_words, origin_words, verdict_line};
-use crate::characteristics::figures::LayerFigures;
+use super::svg::{breakdown, concurrency, path, runs, timeline};
+use super::{Report, ReportedFinding, event_line, gain_text, headline, origin_text};
+use crate::characteristics::LayerMetrics;
+use crate::excerpts::Timeline;
 use crate::findings::Severity;
-use crate::findings::words::{bytes, count, nanoseconds, percent, plain};
+use crate::format::{bytes, count, nanoseconds, percent, plain};
+use crate::model::{Event, Kind};
 
-/// The page.
-pub fn page(report: &Report, pictures: &Pictures) -> String {
+const MAX_PATH_EVENTS: usize = 200;
+
+pub fn page(report: &Report, timeline: &Timeline) -> String {
     let all = &report.characteristics;
     let body = html! {
         header {
             p.brand { "laggard" span { "trace" } }
-            h1 class=(mood(report)) { (report.verdict) }
+            h1 class=(verdict_class(report)) { (report.verdict) }
             p.scope {
                 (report.file) " · " (format!("{:.3} s", all.seconds)) " · \
                     " (count(all.quality.events, "event")) " · "
@@ -24,31 +26,30 @@ pub fn page(report: &Report, pictures: &Pictures) -> String {
             }
         }
         main {
-            @for told in report.foremost() { (finding(told, all.seconds)) }
+            @for reported in report.rendered() { (finding(reported, all.seconds)) }
             section {
-                h2 { "The layers" }
+                h2 { "Layers" }
                 (layers(&all.layers))
-                (figure("What each layer does with its time", breakdown::activity(all)))
-                (figure("Where requests' time goes", breakdown::stages(all)))
-                (figure("Requests at once", courses::draw(all)))
+                (figure("Activity of each layer", breakdown::activity(all)))
+                (figure("Stages of requests", breakdown::stages(all)))
+                (figure("Concurrency", concurrency::draw(all)))
                 (figure("Sequential runs", runs::draw(all)))
-                (figure("A stretch with the slowest request", lanes::draw(pictures)))
-                (figure("The path of the slowest request", path::draw(&pictures.path)))
-                (path_lines(pictures))
+                (figure("Timeline around the slowest request", timeline::draw(timeline)))
+                (figure("Path of the slowest request", path::draw(&timeline.path)))
+                (path_events(timeline))
             }
             (quality(report))
         }
         footer {
-            p { "Requests are followed from the first ADMIT to the last CALLBACK of the top layer. "
-                "Severity is by what mending would bring: 5 % of the time for a warning, 30 % for a \
-                    critical one." }
+            p { "The window is from the first ADMIT to the last CALLBACK of the top layer. Severity follows from the \
+                estimated gain: 5 % of the time for a warning, 30 % for a critical finding." }
             p { "Schema of the JSON form: " (report.schema) "." }
         }
     };
     document(&report.verdict, &body)
 }
 
-fn mood(report: &Report) -> &'static str {
+fn verdict_class(report: &Report) -> &'static str {
     match (report.is_too_lossy, report.worst()) {
         (true, _) => "caution",
         (false, Some(Severity::Crit | Severity::Warn)) => "bad",
@@ -56,42 +57,42 @@ fn mood(report: &Report) -> &'static str {
     }
 }
 
-fn finding(told: &Told, wall_seconds: f64) -> Markup {
-    let finding = &told.finding;
+fn finding(reported: &ReportedFinding, wall_seconds: f64) -> Markup {
+    let finding = &reported.finding;
     html! {
         article.card.suspect {
             h2 { (finding.title) " " span.kind { (finding.id) " at layer " (finding.layer) " \
                 (" (finding.layer_title) ")" } }
-            p.severity { (finding.severity.name()) ": " (finding.says) }
+            p.severity { (finding.severity.name()) ": " (finding.summary) }
             div.columns {
                 dl {
-                    dt { "Begins" } dd { (origin_words(finding)) }
-                    dt { "Cause" } dd { (finding.cause) ", " (percent(finding.confidence)) " sure"
-                        @for limit in &finding.limits { "; no surer, since " (limit) } }
-                    dt { "Against it" } dd { (commands(&finding.unless)) }
-                    dt { "Would bring" } dd { (gain_words(finding, wall_seconds)) }
+                    dt { "Origin" } dd { (origin_text(finding)) }
+                    dt { "Cause" } dd { (finding.cause) ", " (percent(finding.confidence)) " confidence"
+                        @for limit in &finding.limits { "; limited: " (limit) } }
+                    dt { "Contradicted by" } dd { (commands(&finding.counter_evidence)) }
+                    dt { "Estimated gain" } dd { (gain_text(finding, wall_seconds)) }
                 }
                 div.checks {
-                    h3 { "What to do" }
+                    h3 { "Fixes" }
                     ol { @for fix in &finding.fixes { li { (commands(fix)) } } }
-                    p.quiet { (commands(&told.verify)) }
+                    p.quiet { (commands(&reported.verify)) }
                 }
             }
             h3 { "Evidence" }
             table {
-                thead { tr { th { "Figure" } th { "Layer" } th.number { "Value" } th { "Expected" } th { "Source" } } }
+                thead { tr { th { "Metric" } th { "Layer" } th.number { "Value" } th { "Expected" } th { "Source" } } }
                 tbody {
                     @for one in &finding.evidence {
                         tr {
-                            td { (one.metric) } td { (one.layer) }
-                            td.number.bad[one.speaks_for] { (one.told) }
-                            td { (one.expected) } td { @if !one.expected.is_empty() { (one.source) } }
+                            td { (one.name) } td { (one.layer) }
+                            td.number.bad[one.is_supporting] { (one.shown) }
+                            td { (one.expected) } td { @if !one.expected.is_empty() { (one.source.name()) } }
                         }
                     }
                 }
             }
-            @if !told.events.is_empty() { pre.names { @for line in &told.events { (line) "\n" } } }
-            @for also in &finding.also { p { b { "Also there: " } (verdict_line(also)) } }
+            @if !reported.events.is_empty() { pre.names { @for line in &reported.events { (line) "\n" } } }
+            @for also in &finding.also { p { b { "Same origin: " } (headline(also)) } }
         }
     }
 }
@@ -100,14 +101,14 @@ fn figure(caption: &str, drawn: Option<Markup>) -> Markup {
     html! { @if let Some(drawn) = drawn { figure { figcaption { b { (caption) } } (drawn) } } }
 }
 
-fn layers(layers: &[LayerFigures]) -> Markup {
+fn layers(layers: &[LayerMetrics]) -> Markup {
     html! {
         table {
             thead {
                 tr {
                     th { "Layer" } th.number { "Requests" } th.number { "Bytes" } th.number { "Size" }
-                    th.number { "At once" } th.number { "Most" } th.number { "Idle" } th.number { "Latency" }
-                    th.number { "p99" } th.number { "Own time" } th.number { "On path" }
+                    th.number { "Concurrency" } th.number { "Max" } th.number { "Idle" } th.number { "Latency" }
+                    th.number { "p99" } th.number { "Own time" } th.number { "Share of time" }
                 }
             }
             tbody { @for layer in layers { (row(layer)) } }
@@ -115,7 +116,7 @@ fn layers(layers: &[LayerFigures]) -> Markup {
     }
 }
 
-fn row(layer: &LayerFigures) -> Markup {
+fn row(layer: &LayerMetrics) -> Markup {
     let load = &layer.load;
     html! {
         tr {
@@ -134,23 +135,14 @@ fn row(layer: &LayerFigures) -> Markup {
     }
 }
 
-/// The events of the slowest request's path, as the paper shows them.
-fn path_lines(pictures: &Pictures) -> Markup {
-    let mut events: Vec<crate::model::Event> = pictures
-        .path
-        .requests
-        .iter()
-        .flat_map(|request| {
-            crate::model::Kind::ALL.map(|kind| crate::findings::case::event_of(request, kind))
-        })
-        .flatten()
-        .take(200)
-        .collect();
+fn path_events(timeline: &Timeline) -> Markup {
+    let requests = timeline.path.requests.iter();
+    let events = requests.flat_map(|request| Kind::ALL.map(|kind| request.event(kind))).flatten();
+    let mut events: Vec<Event> = events.take(MAX_PATH_EVENTS).collect();
     events.sort_by_key(|event| event.ts_ns);
     html! {
         @if !events.is_empty() {
-            details.more { summary { "Its \
-                events" } pre.names { @for event in &events { (event_line(event)) "\n" } } }
+            details.more { summary { "Events of the path" } pre.names { @for event in &events { (event_line(event)) "\n" } } }
         }
     }
 }
@@ -158,20 +150,20 @@ fn path_lines(pictures: &Pictures) -> Markup {
 fn quality(report: &Report) -> Markup {
     let quality = &report.characteristics.quality;
     let rows = [
-        ("events taken in", quality.events.to_string()),
+        ("events used", quality.events.to_string()),
         ("lost", percent(quality.loss)),
         ("out of order", quality.out_of_order.to_string()),
         ("ends without a begin", quality.without_begin.to_string()),
         ("begins without an end", quality.without_end.to_string()),
         ("requests with times out of order", quality.disordered.to_string()),
         ("clocks agree to", nanoseconds(quality.clock_error_ns as f64)),
-        ("cost of tracing, a request", quality.overhead_ns.map_or("not measured".into(), nanoseconds)),
+        ("tracing cost per request", quality.overhead_ns.map_or("not measured".into(), nanoseconds)),
     ];
     let linked =
         report.characteristics.layers.iter().filter_map(|layer| Some((layer.layer, layer.link_rate?)));
     html! {
         section {
-            h2 { "How far the trace can be trusted" }
+            h2 { "Quality of the trace" }
             table {
                 tbody {
                     @for (what, value) in rows { tr { td { (what) } td.number { (value) } } }

@@ -1,13 +1,11 @@
-//! What is told of a trace, to people and programs.
-//! In: characteristics and findings. Out: [`Report`], which every rendering (terminal, JSON, page, table) is made
-//! from. Always: the most worthwhile finding first; nothing is rendered that is not in the value.
+//! Renders the analysis of a trace.
+//! In: characteristics and findings. Out: [`Report`], from which text, JSON, HTML and CSV are rendered. Always: the most
+//! valuable finding comes first; renderers add nothing to the report.
 
 pub mod csv;
-pub mod difference;
 mod event_line;
 pub mod html;
 pub mod perfetto;
-pub mod picture;
 mod svg;
 pub mod text;
 
@@ -16,55 +14,49 @@ pub use event_line::event_line;
 use serde::Serialize;
 
 use crate::characteristics::Characteristics;
-use crate::findings::{Finding, Findings, Severity, TOLD};
+use crate::findings::{Anomaly, Finding, Findings, Severity};
+use crate::format::{percent, plain};
+use crate::reference::Labelled;
 
 /// The name and version of the JSON form.
-pub const SCHEMA: &str = "laggard.trace/1";
+const SCHEMA: &str = "laggard.trace/1";
+/// Findings rendered in text and HTML; JSON has all.
+const MAX_RENDERED: usize = 5;
 
-/// All that is told of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// [`SCHEMA`].
     pub schema: &'static str,
-    /// The file.
     pub file: String,
-    /// In a line: what makes it slow.
+    /// One line.
     pub verdict: String,
-    /// What was found, the most worthwhile first; those beyond [`TOLD`] are only here.
-    pub findings: Vec<Told>,
-    /// Figures outside their range, and where that begins.
-    pub anomalies: Vec<crate::findings::climb::Anomaly>,
-    /// All figures that have a range.
-    pub labels: Vec<crate::reference::Labelled>,
-    /// Whether the storage is not to blame.
+    /// Most severe and most valuable first.
+    pub findings: Vec<ReportedFinding>,
+    pub anomalies: Vec<Anomaly>,
+    /// All metrics that have a range.
+    pub labels: Vec<Labelled>,
     pub is_not_storage: bool,
-    /// Whether too much is lost to judge.
     pub is_too_lossy: bool,
-    /// All figures.
     #[serde(flatten)]
     pub characteristics: Characteristics,
 }
 
-/// A finding with its raw events.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Told {
-    /// The finding.
+pub struct ReportedFinding {
     #[serde(flatten)]
     pub finding: Finding,
-    /// Raw events, as the paper shows them.
+    /// Raw events in the paper's form.
     pub events: Vec<String>,
-    /// How to see whether it was mended.
+    /// How to check the fix.
     pub verify: String,
 }
 
 impl Report {
-    /// Puts it together.
     pub fn new(file: &str, characteristics: Characteristics, findings: Findings) -> Report {
         Report {
             schema: SCHEMA,
             file: file.to_owned(),
             verdict: verdict(&characteristics, &findings),
-            findings: findings.findings.into_iter().map(|finding| told(finding, file)).collect(),
+            findings: findings.findings.into_iter().map(|finding| reported(finding, file)).collect(),
             anomalies: findings.anomalies,
             labels: findings.labels,
             is_not_storage: findings.is_not_storage,
@@ -73,101 +65,85 @@ impl Report {
         }
     }
 
-    /// The worst severity.
     pub fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(|told| told.finding.severity).max()
+        self.findings.iter().map(|reported| reported.finding.severity).max()
     }
 
-    /// The findings that are told in full.
-    pub fn foremost(&self) -> &[Told] {
-        &self.findings[..self.findings.len().min(TOLD)]
+    fn rendered(&self) -> &[ReportedFinding] {
+        &self.findings[..self.findings.len().min(MAX_RENDERED)]
     }
 }
 
-fn told(finding: Finding, file: &str) -> Told {
+fn reported(finding: Finding, file: &str) -> ReportedFinding {
     let events = finding.events.iter().map(event_line).collect();
-    let metric = finding.evidence.first().map_or("", |evidence| evidence.metric.as_str());
+    let metric = finding.evidence.first().map_or("", |evidence| evidence.name.as_str());
     let verify = format!(
-        "record again after the change, then `laggard trace diff {file} AFTER.ltr`: {metric} of {} \
-            should move",
+        "record again after the change, then `laggard trace diff {file} AFTER.ltr`: {metric} of {} should \
+            change",
         finding.layer
     );
-    Told { finding, events, verify }
+    ReportedFinding { finding, events, verify }
 }
 
 fn verdict(all: &Characteristics, findings: &Findings) -> String {
     if all.layers.is_empty() {
-        return "No request in this trace could be looked at.".into();
+        return "No request in this trace could be analysed.".into();
     }
     if findings.is_too_lossy {
-        let loss = crate::findings::words::percent(all.quality.loss);
-        return format!("Too much is lost to judge: {loss} of the events.");
+        return format!("Cannot tell: {} of the events were lost.", percent(all.quality.loss));
     }
-    let first = findings.findings.first().filter(|first| first.severity > Severity::Info);
-    match first {
+    match findings.findings.first().filter(|first| first.severity > Severity::Info) {
         None if findings.is_not_storage => {
-            "Not a storage problem: most of the time the application asks for nothing.".into()
+            "Not a storage problem: most of the time the application has no open request.".into()
         }
-        None => "Nothing that would be worth mending was found.".into(),
+        None => "No finding is worth a fix.".into(),
         Some(first) => {
             let other = if findings.is_not_storage {
-                " Most of the time, though, the application asks for nothing."
+                " Most of the time, however, the application has no open request."
             } else {
                 ""
             };
-            format!("{}: {} ({}).{other}", first.layer_title, first.says, first.id)
+            format!("{}: {} ({}).{other}", first.layer_title, first.summary, first.id)
         }
     }
 }
 
 /// `CRIT T01 at layer aio (glibc): 16 requests in flight above, never more than 1 below, per fd`.
-pub fn verdict_line(finding: &Finding) -> String {
-    let title = match finding.layer_title.as_str() {
-        title if title == finding.layer.name() => String::new(),
-        title => format!(" ({title})"),
-    };
-    format!(
-        "{} {} at layer {}{title}: \
-        {}",
-        finding.severity.name(),
-        finding.id,
-        finding.layer,
-        finding.says
-    )
+fn headline(finding: &Finding) -> String {
+    let Finding { severity, id, layer, layer_title, summary, .. } = finding;
+    let title = if layer_title == layer.name() { String::new() } else { format!(" ({layer_title})") };
+    format!("{} {id} at layer {layer}{title}: {summary}", severity.name())
 }
 
-/// `between sys and blk (cache not captured)`, `by the application`.
-pub fn origin_words(finding: &Finding) -> String {
+/// `between sys and blk; not captured in between: cache`, `above sys: in the application`.
+fn origin_text(finding: &Finding) -> String {
     let origin = &finding.origin;
     let place = match origin.upper {
-        None => format!("above {}: the application itself", origin.lower),
+        None => format!("above {}: in the application", origin.lower),
         Some(upper) if upper == origin.lower => format!("in {upper} itself"),
         Some(upper) => format!("between {upper} and {}", origin.lower),
     };
     let highest = if origin.highest == finding.layer {
         String::new()
     } else {
-        format!("; shows up to {}", origin.highest)
+        format!("; visible up to {}", origin.highest)
     };
-    let blind: Vec<&str> = origin.blind.iter().map(|layer| layer.name()).collect();
-    let blind = if blind.is_empty() {
+    let names: Vec<&str> = origin.uncaptured.iter().map(|layer| layer.name()).collect();
+    let uncaptured = if names.is_empty() {
         String::new()
     } else {
-        format!("; not captured in between: {}", blind.join(", "))
+        format!("; not captured in between: {}", names.join(", "))
     };
-    format!("{place}{highest}{blind}")
+    format!("{place}{highest}{uncaptured}")
 }
 
-/// `predicted 0.50 s in place of 2.00 s (4.0 times as fast): formula`.
-pub fn gain_words(finding: &Finding, wall_seconds: f64) -> String {
+/// `2.00 s -> 0.50 s (4.0x): formula`.
+fn gain_text(finding: &Finding, wall_seconds: f64) -> String {
+    let formula = &finding.gain.formula;
     if finding.gain.seconds <= 0.0 {
-        return format!("none predicted: {}", finding.gain.formula);
+        return format!("none: {formula}");
     }
     let left = (wall_seconds - finding.gain.seconds).max(0.0);
-    let times = if left > 0.0 { wall_seconds / left } else { f64::INFINITY };
-    format!(
-        "{left:.2} s in place of {wall_seconds:.2} s ({} times as fast): {}",
-        crate::findings::words::plain(times),
-        finding.gain.formula
-    )
+    let factor = if left > 0.0 { wall_seconds / left } else { f64::INFINITY };
+    format!("{wall_seconds:.2} s -> {left:.2} s ({}x): {formula}", plain(factor))
 }

@@ -1,12 +1,11 @@
-//! Requests as trace events, which Perfetto and chrome://tracing show: a process for each layer, a track for each
-//! thread.
+//! Requests as trace events for Perfetto and chrome://tracing: a process for each layer, a track for each thread.
 
 use std::io::{self, Write};
 
 use serde_json::json;
 
 use crate::analysis::{Options, Recording, observe};
-use crate::linking::{Observer, Open};
+use crate::linking::{Observer, OpenRequest};
 use crate::model::{Kind, Layer};
 
 /// Writes all requests that ended.
@@ -54,9 +53,9 @@ impl<W: Write> Writer<W> {
 }
 
 impl<W: Write> Observer for Writer<W> {
-    fn began(&mut self, _open: &Open) {}
+    fn began(&mut self, _open: &OpenRequest) {}
 
-    fn ended(&mut self, open: &Open, _now_ns: u64) {
+    fn ended(&mut self, open: &OpenRequest, _now_ns: u64) {
         let request = &open.request;
         let (Some(begin), Some(end)) = (request.at(Kind::Admit), request.at(Kind::Callback)) else { return };
         self.name(request.layer);

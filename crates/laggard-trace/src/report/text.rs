@@ -1,29 +1,23 @@
-//! The report for a terminal: what makes it slow, where it begins, why we think so, what to do.
+//! The report for a terminal.
 
 use laggard_core::report::text::Layout;
 use laggard_core::report::text::sheet::{Role, Sheet};
 
-use super::{Report, Told, gain_words, origin_words, verdict_line};
-use crate::characteristics::figures::{Characteristics, LayerFigures, Quality};
-use crate::findings::words::{bytes, count, nanoseconds, percent, plain};
-use crate::findings::{Severity, TOLD};
+use super::{MAX_RENDERED, Report, ReportedFinding, gain_text, headline, origin_text};
+use crate::characteristics::{Characteristics, LayerMetrics, Quality};
+use crate::findings::Severity;
+use crate::format::{bytes, count, nanoseconds, percent, plain};
 
-/// Writes the report.
 pub fn render(report: &Report, layout: Layout) -> String {
     let mut sheet = Sheet::new(layout);
-    sheet.line(&[(mood(report), &report.verdict)]);
-    for (number, told) in report.foremost().iter().enumerate() {
+    sheet.line(&[(verdict_role(report), &report.verdict)]);
+    for (number, reported) in report.rendered().iter().enumerate() {
         sheet.blank();
-        finding(&mut sheet, number + 1, told, &report.characteristics);
+        finding(&mut sheet, number + 1, reported, &report.characteristics);
     }
-    if report.findings.len() > TOLD {
-        sheet.paragraph(
-            4,
-            &format!(
-                "and {}: --json has them all",
-                count((report.findings.len() - TOLD) as u64, "more finding")
-            ),
-        );
+    if report.findings.len() > MAX_RENDERED {
+        let more = count((report.findings.len() - MAX_RENDERED) as u64, "more finding");
+        sheet.paragraph(4, &format!("and {more}: --json lists all"));
     }
     sheet.blank();
     layers(&mut sheet, &report.characteristics);
@@ -32,7 +26,7 @@ pub fn render(report: &Report, layout: Layout) -> String {
     sheet.finish()
 }
 
-fn mood(report: &Report) -> Role {
+fn verdict_role(report: &Report) -> Role {
     match (report.is_too_lossy, report.worst()) {
         (true, _) => Role::Caution,
         (false, Some(Severity::Crit | Severity::Warn)) => Role::Culprit,
@@ -48,46 +42,46 @@ fn role(severity: Severity) -> Role {
     }
 }
 
-fn finding(sheet: &mut Sheet, number: usize, told: &Told, all: &Characteristics) {
-    let finding = &told.finding;
+fn finding(sheet: &mut Sheet, number: usize, reported: &ReportedFinding, all: &Characteristics) {
+    let finding = &reported.finding;
     let number = format!("{number:>2}. ");
-    sheet.line(&[(Role::Strong, &number), (role(finding.severity), &verdict_line(finding))]);
-    sheet.field("Begins", &origin_words(finding));
+    sheet.line(&[(Role::Strong, &number), (role(finding.severity), &headline(finding))]);
+    sheet.field("Origin", &origin_text(finding));
     for (place, evidence) in finding.evidence.iter().enumerate() {
         let label = if place == 0 { "Evidence" } else { "" };
         let expected = match evidence.expected.as_str() {
             "" => String::new(),
-            expected => format!(" (expected {expected}; {})", evidence.source),
+            expected => format!(" (expected {expected}; {})", evidence.source.name()),
         };
-        let against = if evidence.speaks_for { "" } else { "; this does not speak for it" };
+        let against = if evidence.is_supporting { "" } else { "; does not support it" };
         sheet.field(
             label,
-            &format!("{} of {}: {}{expected}{against}", evidence.metric, evidence.layer, evidence.told),
+            &format!("{} of {}: {}{expected}{against}", evidence.name, evidence.layer, evidence.shown),
         );
     }
-    for line in &told.events {
+    for line in &reported.events {
         sheet.line(&[(Role::Label, "    "), (Role::Plain, line)]);
     }
-    sheet.field("Likely cause", &format!("{}, {} sure", finding.cause, percent(finding.confidence)));
+    sheet.field("Likely cause", &format!("{}, {} confidence", finding.cause, percent(finding.confidence)));
     for limit in &finding.limits {
-        sheet.field("", &format!("no surer, since {limit}"));
+        sheet.field("", &format!("confidence is limited: {limit}"));
     }
-    sheet.field("Against it", &format!("would speak: {}", finding.unless));
+    sheet.field("Unless", &finding.counter_evidence);
     for (place, fix) in finding.fixes.iter().enumerate() {
         let numbered = if finding.fixes.len() > 1 { format!("{}. {fix}", place + 1) } else { fix.clone() };
-        sheet.field(if place == 0 { "To do" } else { "" }, &numbered);
+        sheet.field(if place == 0 { "Fixes" } else { "" }, &numbered);
     }
-    sheet.field("Would bring", &gain_words(finding, all.seconds));
-    sheet.field("To verify", &told.verify);
+    sheet.field("Estimated gain ", &gain_text(finding, all.seconds));
+    sheet.field("Verify", &reported.verify);
     for also in &finding.also {
-        sheet.field("Also there", &verdict_line(also));
+        sheet.field("Same origin", &headline(also));
     }
 }
 
 const COLUMNS: [&str; 9] =
-    ["layer", "requests", "bytes", "at once", "most", "idle", "latency", "waits", "on path"];
+    ["layer", "requests", "bytes", "concurrency", "max", "idle", "latency", "wait", "time share"];
 
-/// A line for each layer, top first.
+/// Top layer first.
 fn layers(sheet: &mut Sheet, all: &Characteristics) {
     let mut rows: Vec<Vec<String>> = vec![COLUMNS.iter().map(|column| (*column).to_owned()).collect()];
     rows.extend(all.layers.iter().map(row));
@@ -102,7 +96,7 @@ fn layers(sheet: &mut Sheet, all: &Characteristics) {
     }
 }
 
-fn row(layer: &LayerFigures) -> Vec<String> {
+fn row(layer: &LayerMetrics) -> Vec<String> {
     let load = &layer.load;
     vec![
         layer.layer.name().to_owned(),
@@ -120,36 +114,30 @@ fn row(layer: &LayerFigures) -> Vec<String> {
 fn quality(sheet: &mut Sheet, all: &Characteristics) {
     let quality = &all.quality;
     sheet.note(
-        "Looked at",
+        "Analysed",
         &format!("{} over {:.3} s; {}", count(quality.events, "event"), all.seconds, quality.scope),
     );
     let mut remarks = vec![
         if quality.loss > 0.0 { format!("{} lost", percent(quality.loss)) } else { "nothing lost".into() },
         linked(all),
     ];
-    remarks.extend(trouble(quality));
+    remarks.extend(defects(quality));
     if quality.clock_error_ns > 0 {
         remarks.push(format!("clocks agree to {}", nanoseconds(quality.clock_error_ns as f64)));
     }
     if let Some(overhead) = quality.overhead_ns {
-        remarks.push(format!("tracing costs {} a request", nanoseconds(overhead)));
+        remarks.push(format!("tracing costs {} per request", nanoseconds(overhead)));
     }
     let left_out: u64 = all.layers.iter().map(|layer| layer.left_out).sum();
     if left_out > 0 {
-        remarks.push(format!("{} of others left out", count(left_out, "request")));
+        remarks.push(format!("{} of other programs left out", count(left_out, "request")));
     }
     sheet.note("Quality", &remarks.join("; "));
 }
 
 fn linked(all: &Characteristics) -> String {
-    let rates = all.layers.iter().filter_map(|layer| {
-        Some(format!(
-            "{} \
-            {}",
-            layer.layer,
-            percent(layer.link_rate?)
-        ))
-    });
+    let rates =
+        all.layers.iter().filter_map(|layer| Some(format!("{} {}", layer.layer, percent(layer.link_rate?))));
     let rates: Vec<String> = rates.collect();
     if rates.is_empty() {
         "one layer".into()
@@ -158,20 +146,20 @@ fn linked(all: &Characteristics) -> String {
     }
 }
 
-fn trouble(quality: &Quality) -> Vec<String> {
+fn defects(quality: &Quality) -> Vec<String> {
     let counts = [
         (quality.out_of_order, "event out of order"),
         (quality.without_begin, "end without a begin"),
         (quality.without_end, "begin without an end"),
         (quality.disordered, "request with times out of order"),
     ];
-    let mut told: Vec<String> = counts
+    let mut defects: Vec<String> = counts
         .iter()
         .filter(|(number, _)| *number > 0)
         .map(|(number, what)| format!("{number} x {what}"))
         .collect();
     if quality.is_cut_short {
-        told.push("the file ends before its end".into());
+        defects.push("the file is cut short".into());
     }
-    told
+    defects
 }

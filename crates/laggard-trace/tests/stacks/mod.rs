@@ -1,9 +1,9 @@
-//! Small models of I/O stacks, which make traces of which the truth is known.
+//! Small models of I/O stacks that produce traces with known truth.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use laggard_trace::analysis::{Options, Replay, characterise};
 use laggard_trace::characteristics::Characteristics;
-use laggard_trace::findings::{Findings, find};
+use laggard_trace::findings::{Findings, RuleId, find};
 use laggard_trace::model::{
     CommId, Counters, Event, Flags, HostId, Kind, Layer, LinkRule, NO_OFFSET, Object, ObjectId, Op,
     RequestId, Trace,
@@ -13,7 +13,7 @@ use laggard_trace::reference::Reference;
 pub const KIB: u64 = 1024;
 pub const MIB: u64 = 1024 * KIB;
 
-/// What a request asks for, and of whom. Times are microseconds.
+/// A request to add to a trace.
 #[derive(Clone, Copy)]
 pub struct Ask {
     pub layer: Layer,
@@ -78,7 +78,7 @@ impl Ask {
     }
 }
 
-/// A trace that is being made.
+/// Builds a trace. Times are microseconds.
 #[derive(Default)]
 pub struct Stack {
     pub trace: Trace,
@@ -95,12 +95,11 @@ impl Stack {
         stack
     }
 
-    /// A request that begins and ends then.
     pub fn ask(&mut self, ask: Ask, begin_us: u64, end_us: u64) -> RequestId {
         self.staged(ask, [Some(begin_us), None, None, Some(end_us)])
     }
 
-    /// A request with all its boundaries.
+    /// A request with the times of ADMIT, ISSUE, COMPLT and CALLBACK.
     pub fn staged(&mut self, ask: Ask, times_us: [Option<u64>; 4]) -> RequestId {
         self.made += 1;
         let req = RequestId::new(HostId(ask.host), ask.layer, self.made);
@@ -131,7 +130,7 @@ impl Stack {
         req
     }
 
-    /// A writer was held back.
+    /// A writer was throttled.
     pub fn throttled(&mut self, at_us: u64, pause_us: u64) {
         let mark = Ask::write(Layer::Cache, 0, pause_us * 1000);
         self.staged(mark, [Some(at_us), None, None, None]);
@@ -143,7 +142,8 @@ impl Stack {
         self.trace.footer.sources = vec![Counters { read, lost, ..Counters::default() }];
     }
 
-    /// The trace, in the order of time; at one instant ends come before begins, each from the inside.
+    /// The trace in the order of time; at equal times ends come before begins, and ends of lower layers before those of
+    /// upper ones.
     pub fn done(mut self) -> Trace {
         let rank = |event: &Event| match event.kind {
             Kind::Callback | Kind::Complt => {
@@ -160,9 +160,9 @@ pub fn characterised(trace: &Trace) -> Characteristics {
     characterise(&mut Replay::of(trace), &Options::default())
 }
 
-/// The same, with every request.
+/// The same, with all requests in scope.
 pub fn characterised_whole(trace: &Trace) -> Characteristics {
-    let options = Options { choice: laggard_trace::learning::Choice::All, gap_bytes: 0 };
+    let options = Options { selection: laggard_trace::selection::Selection::All, gap_bytes: 0 };
     characterise(&mut Replay::of(trace), &options)
 }
 
@@ -174,39 +174,37 @@ pub fn found_with(stack: Stack, reference: &Reference) -> Findings {
     find(&characterised(&stack.done()), reference)
 }
 
-/// The numbers of the rules that matter or are good to know.
-pub fn rules(findings: &Findings) -> Vec<&'static str> {
-    let all = findings.findings.iter().flat_map(|one| std::iter::once(one).chain(&one.also));
-    all.map(|one| one.id).collect()
+pub fn rules(findings: &Findings) -> Vec<RuleId> {
+    findings.all().map(|one| one.id).collect()
 }
 
-/// Random numbers that are always the same.
-pub struct Dice(pub u64);
+/// Reproducible random numbers.
+pub struct Random(pub u64);
 
-impl Dice {
-    pub fn below(&mut self, many: u64) -> u64 {
+impl Random {
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % many
+        (self.0 >> 33) % limit
     }
 }
 
-/// A device request under a parent: the block layer a little around the device.
+/// Requests of the block layer and the device below a parent.
 pub fn device(stack: &mut Stack, ask: Ask, parent: RequestId, begin_us: u64, end_us: u64) {
     let blk = Ask { layer: Layer::Blk, parent, obj: 40, fd: -1, ..ask };
     let id = stack.staged(blk, [Some(begin_us), Some(begin_us + 2), Some(end_us - 1), Some(end_us)]);
     stack.ask(Ask { layer: Layer::Dev, ..blk }.below(id), begin_us + 2, end_us - 1);
 }
 
-/// POSIX aio with so many requests in flight on so many descriptors; each descriptor is served by one thread.
+/// POSIX aio with `depth` requests in flight on `fds` descriptors; each descriptor is served by one thread.
 pub fn posix_aio(depth: u64, fds: u64, requests: u64) -> Stack {
     let mut stack = Stack::new();
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     let mut free_us = vec![1000u64; fds as usize];
     let mut ready_us = vec![1000u64; depth as usize];
     for number in 0..requests {
         let slot = (number % depth) as usize;
         let fd = slot as u64 % fds;
-        let offset = dice.below(8192) * 64 * KIB;
+        let offset = random.below(8192) * 64 * KIB;
         let admit = ready_us[slot];
         let issue = free_us[fd as usize].max(admit) + 5;
         let complt = issue + 140;
@@ -222,15 +220,15 @@ pub fn posix_aio(depth: u64, fds: u64, requests: u64) -> Stack {
     stack
 }
 
-/// One descriptor that reads so many sequential streams of 64 MiB in a random order.
+/// One descriptor that reads `count` sequential streams of 64 MiB in random order.
 pub fn streams(count: u64, seek_us: u64) -> Stack {
     let mut stack = Stack::new();
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     let each = 1024u64;
     let mut left: Vec<u64> = vec![0; count as usize];
     let (mut now, mut head) = (1000u64, u64::MAX);
     for _ in 0..count * each {
-        let mut stream = dice.below(count) as usize;
+        let mut stream = random.below(count) as usize;
         while left[stream] == each {
             stream = (stream + 1) % count as usize;
         }
@@ -246,13 +244,13 @@ pub fn streams(count: u64, seek_us: u64) -> Stack {
     stack
 }
 
-/// How a client of a parallel file system writes.
+/// The client of a parallel file system, and its server.
 #[derive(Clone, Copy)]
 pub struct Client {
     pub write_bytes: u64,
     pub request_bytes: u64,
     pub is_buffered: bool,
-    pub asks_for_attributes: bool,
+    pub requests_attributes: bool,
     pub writes: u64,
 }
 
@@ -262,12 +260,11 @@ impl Client {
             write_bytes: 64 * KIB,
             request_bytes: 128 * KIB,
             is_buffered: false,
-            asks_for_attributes: false,
+            requests_attributes: false,
             writes: 512,
         }
     }
 
-    /// A write, its requests to the client, and what the server does about them.
     pub fn run(self) -> Stack {
         let mut stack = Stack::new();
         let mut now = 1000u64;
@@ -277,7 +274,7 @@ impl Client {
             let begin = now;
             let mut at = begin + 3;
             let getxattr = at;
-            if self.asks_for_attributes {
+            if self.requests_attributes {
                 at += 120;
             }
             let parts = self.write_bytes.div_ceil(self.request_bytes);
@@ -290,7 +287,7 @@ impl Client {
                 .collect();
             let end = times.last().unwrap().1 + 10;
             let sys = stack.ask(Ask::write(Layer::Sys, offset, self.write_bytes), begin, end);
-            if self.asks_for_attributes {
+            if self.requests_attributes {
                 let op = Op::Meta(laggard_trace::model::MetaOp::Getxattr);
                 let ask = Ask { status: -61, ..Ask::of(Layer::Fuse, op, 0, 0) }.below(sys);
                 stack.ask(ask, getxattr, getxattr + 110);

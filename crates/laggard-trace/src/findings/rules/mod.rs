@@ -1,66 +1,81 @@
-//! The rules, one function each (specification, section 7): a condition, a cause, a fix, and what it would bring.
-//! A rule looks at figures only; where a problem begins and how sure it is follows from the procedure.
+//! The rules, one file each: a condition, a cause, fixes and the estimated gain.
+//! In: `Context`. Out: a `RuleMatch` where the condition holds. Always: a rule reads metrics only; confidence and
+//! origin of the finding follow from the match.
+//!
+//! A new rule is a file, its `mod` line and its row in `rules!`, with tests in `tests/rules.rs`.
 
-mod application;
-mod concurrency;
-mod daemons;
-mod devices;
-mod metadata;
-mod sizes;
-mod streams;
-mod writes;
+mod t01_one_request_per_descriptor;
+mod t02_interleaved_streams;
+mod t03_no_write_buffering;
+mod t04_metadata_with_every_request;
+mod t05_split_requests;
+mod t06_small_unmerged_requests;
+mod t07_small_read_ahead;
+mod t08_read_amplification;
+mod t09_sync_storm;
+mod t10_queue_wait;
+mod t11_slow_device;
+mod t12_slow_component;
+mod t13_network;
+mod t14_server;
+mod t15_client;
+mod t16_misaligned;
+mod t17_redundant_io;
+mod t18_application;
+mod t19_throttled_writers;
+mod t20_hot_spot;
+mod t21_errors;
+mod t22_one_request_per_thread;
+mod time_in_layer;
 
-use super::case::{Case, Draft};
-use crate::reference::Metric;
+use std::fmt;
 
-/// A rule.
-pub struct Rule {
-    /// Its number.
-    pub id: &'static str,
-    /// What it is about.
-    pub title: &'static str,
-    /// Figures that it explains where they are outside their range.
-    pub explains: &'static [Metric],
-    /// Looks at a case.
-    pub judge: fn(&Case) -> Option<Draft>,
+use serde::Serialize;
+
+use super::rule::Rule;
+
+macro_rules! rules {
+    ($($id:ident $file:ident,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        pub enum RuleId { $($id,)* }
+
+        impl RuleId {
+            pub(super) const ALL: &[RuleId] = &[$(RuleId::$id,)*];
+
+            pub(super) fn rule(self) -> &'static Rule {
+                match self { $(RuleId::$id => &$file::RULE,)* }
+            }
+        }
+    };
 }
 
-const fn rule(
-    id: &'static str,
-    title: &'static str,
-    explains: &'static [Metric],
-    judge: fn(&Case) -> Option<Draft>,
-) -> Rule {
-    Rule { id, title, explains, judge }
+rules! {
+    T01 t01_one_request_per_descriptor,
+    T02 t02_interleaved_streams,
+    T03 t03_no_write_buffering,
+    T04 t04_metadata_with_every_request,
+    T05 t05_split_requests,
+    T06 t06_small_unmerged_requests,
+    T07 t07_small_read_ahead,
+    T08 t08_read_amplification,
+    T09 t09_sync_storm,
+    T10 t10_queue_wait,
+    T11 t11_slow_device,
+    T12 t12_slow_component,
+    T13 t13_network,
+    T14 t14_server,
+    T15 t15_client,
+    T16 t16_misaligned,
+    T17 t17_redundant_io,
+    T18 t18_application,
+    T19 t19_throttled_writers,
+    T20 t20_hot_spot,
+    T21 t21_errors,
+    T22 t22_one_request_per_thread,
 }
 
-/// All rules.
-pub const RULES: [Rule; 22] = [
-    rule(
-        "T01",
-        "one request per descriptor",
-        &[Metric::ConcurrencyRatio, Metric::QueueRatio, Metric::MaxConcurrency],
-        concurrency::one_per_descriptor,
-    ),
-    rule("T02", "interleaved streams", &[Metric::Contiguity, Metric::ZeroSeek], streams::interleaved),
-    rule("T03", "no write buffering", &[Metric::Idle, Metric::EarlyAck], writes::unbuffered),
-    rule("T04", "metadata with every request", &[Metric::MetadataPerData], metadata::with_every_request),
-    rule("T05", "requests cut up", &[Metric::Split], sizes::cut_up),
-    rule("T06", "small requests, not merged", &[Metric::RequestSize], sizes::unmerged),
-    rule("T07", "too little read ahead", &[Metric::Idle], streams::too_little_ahead),
-    rule("T08", "more is read than asked for", &[Metric::ByteAmplification], streams::too_much_read),
-    rule("T09", "a sync for every few writes", &[Metric::SyncPerData], writes::sync_storm),
-    rule("T10", "waiting in the queue", &[Metric::QueueRatio], concurrency::queue),
-    rule("T11", "slow device", &[Metric::ReadLatency, Metric::WriteLatency], devices::slow),
-    rule("T12", "one slow member", &[Metric::SlowMember], devices::slow_member),
-    rule("T13", "the network", &[], daemons::network),
-    rule("T14", "the server itself", &[], daemons::server),
-    rule("T15", "the client itself", &[], daemons::client),
-    rule("T16", "not aligned", &[], sizes::misaligned),
-    rule("T17", "the same bytes again", &[Metric::Redundancy], application::redundant),
-    rule("T18", "the application itself", &[], application::thinking),
-    rule("T19", "writers held back", &[], writes::throttled),
-    rule("T20", "hot spot", &[], devices::hot_spot),
-    rule("T21", "errors", &[Metric::Errors], devices::errors),
-    rule("T22", "one request per thread", &[Metric::MaxConcurrency], concurrency::one_per_thread),
-];
+impl fmt::Display for RuleId {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}

@@ -1,24 +1,23 @@
-//! What each layer does with its time (the paper's Figure 8), and what its requests wait for.
+//! Activity of each layer (the paper's Figure 8), and stages of its requests.
 
 use laggard_core::report::svg::frame::{Swatch, key, picture, rectangle, text};
 use maud::{Markup, html};
 
 use super::{LEFT, RIGHT, WIDTH};
-use crate::characteristics::figures::{Characteristics, LayerFigures};
+use crate::characteristics::{Characteristics, LayerMetrics};
 
 const ROW: f64 = 24.0;
 const TOP: f64 = 30.0;
 
-/// Draws what layers do.
 pub fn activity(all: &Characteristics) -> Option<Markup> {
     let keys = [
         (Swatch::Box, "explained", "busy"),
         (Swatch::Box, "heat4", "only syncs above"),
-        (Swatch::Box, "heat3", "idle, held back above"),
-        (Swatch::Box, "heat1", "idle, nothing to do above"),
-        (Swatch::Box, "heat0", "no request at all"),
+        (Swatch::Box, "heat3", "idle, requests held back above"),
+        (Swatch::Box, "heat1", "idle, no requests above"),
+        (Swatch::Box, "heat0", "no request in the trace's top layer"),
     ];
-    let shares = |layer: &LayerFigures| {
+    let shares = |layer: &LayerMetrics| {
         let activity = layer.activity;
         vec![
             ("explained", activity.busy),
@@ -28,17 +27,16 @@ pub fn activity(all: &Characteristics) -> Option<Markup> {
             ("heat0", activity.outside),
         ]
     };
-    draw(all, "What each layer does with its time", &keys, shares)
+    draw(all, "Activity of each layer", &keys, shares)
 }
 
-/// Draws where requests' time goes.
 pub fn stages(all: &Characteristics) -> Option<Markup> {
     let keys = [
-        (Swatch::Box, "heat3", "waits to be issued"),
+        (Swatch::Box, "heat3", "wait time"),
         (Swatch::Box, "explained", "in the layers below"),
-        (Swatch::Box, "heat1", "on its way back"),
+        (Swatch::Box, "heat1", "return time"),
     ];
-    let shares = |layer: &LayerFigures| {
+    let shares = |layer: &LayerMetrics| {
         let timing = &layer.timing;
         let (wait, below, back) = (timing.wait_ns.sum, timing.below_ns.sum, timing.return_ns.sum);
         let all = wait + below + back;
@@ -48,16 +46,16 @@ pub fn stages(all: &Characteristics) -> Option<Markup> {
             vec![("heat3", wait / all), ("explained", below / all), ("heat1", back / all)]
         }
     };
-    draw(all, "Where requests' time goes", &keys, shares)
+    draw(all, "Stages of requests", &keys, shares)
 }
 
 fn draw(
     all: &Characteristics,
     title: &str,
     keys: &[(Swatch, &str, &str)],
-    shares: impl Fn(&LayerFigures) -> Vec<(&'static str, f64)>,
+    shares: impl Fn(&LayerMetrics) -> Vec<(&'static str, f64)>,
 ) -> Option<Markup> {
-    let rows: Vec<(&LayerFigures, Vec<(&str, f64)>)> = all
+    let rows: Vec<(&LayerMetrics, Vec<(&str, f64)>)> = all
         .layers
         .iter()
         .map(|layer| (layer, shares(layer)))
@@ -78,7 +76,7 @@ fn draw(
         WIDTH,
         TOP + rows.len() as f64 * ROW + 4.0,
         title,
-        "Shares of the time, layer by layer",
+        "Shares of time per layer",
         &content,
     ))
 }

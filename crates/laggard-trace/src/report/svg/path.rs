@@ -4,17 +4,16 @@ use laggard_core::report::svg::frame::{picture, text};
 use maud::{Markup, html};
 
 use super::{LEFT, Span, WIDTH, class_of};
+use crate::excerpts::RequestPath;
 use crate::model::{Kind, Request};
-use crate::report::picture::Path;
 
 const ROW: f64 = 15.0;
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;
 
-/// Draws it; nothing where there is none.
-pub fn draw(path: &Path) -> Option<Markup> {
+pub fn draw(path: &RequestPath) -> Option<Markup> {
     let root = path.requests.first()?;
     let span = Span { from_ns: root.at(Kind::Admit)?, to_ns: root.at(Kind::Callback)? };
-    let shown = path.requests.len().min(MOST_ROWS);
+    let shown = path.requests.len().min(MAX_ROWS);
     let bottom = 8.0 + shown as f64 * ROW;
     let content = html! {
         @for (number, request) in path.requests.iter().take(shown).enumerate() {
@@ -28,7 +27,7 @@ pub fn draw(path: &Path) -> Option<Markup> {
     } else {
         format!("{shown} requests")
     };
-    Some(picture(WIDTH, bottom + 28.0, "The path of the slowest request", &description, &content))
+    Some(picture(WIDTH, bottom + 28.0, "Path of the slowest request", &description, &content))
 }
 
 /// A thin bar from ADMIT to CALLBACK, a thick one from ISSUE to COMPLT.
@@ -38,8 +37,7 @@ fn step(request: &Request, span: &Span, y: f64) -> Markup {
     html! {
         (text("name end", LEFT - 10.0, y + 10.0, request.layer.name()))
         g {
-            title { (request.op) " " (request.nbytes) " bytes at " (request.offset) ", thread \
-                " (request.tid) }
+            title { (request.op) " " (request.nbytes) " bytes at " (request.offset) ", thread " (request.tid) }
             @match below {
                 Some((issue, complt)) => {
                     (span.bar("heat1", begin, end, y + 3.0, ROW - 9.0))

@@ -1,19 +1,17 @@
-//! How long sequential runs are: the paper's Table 1 as bars, for each layer with offsets.
+//! The length of sequential runs: the paper's Table 1 as bars, for each layer with offsets.
 
 use laggard_core::report::svg::frame::{picture, rectangle, text};
 use maud::{Markup, html};
 
 use super::{LEFT, RIGHT, WIDTH};
-use crate::characteristics::figures::{Characteristics, LayerFigures};
-use crate::characteristics::walk::RunShare;
-use crate::findings::words::{bytes, plain};
+use crate::characteristics::{Characteristics, LayerMetrics, RunShare};
+use crate::format::{bytes, plain};
 
 const ROW: f64 = 18.0;
 const BARS_LEFT: f64 = LEFT + 150.0;
 
-/// Draws it; nothing where no layer has runs.
 pub fn draw(all: &Characteristics) -> Option<Markup> {
-    let layers: Vec<&LayerFigures> = all.layers.iter().filter(|layer| layer.runs.requests > 1).collect();
+    let layers: Vec<&LayerMetrics> = all.layers.iter().filter(|layer| layer.runs.requests > 1).collect();
     if layers.is_empty() {
         return None;
     }
@@ -24,13 +22,13 @@ pub fn draw(all: &Characteristics) -> Option<Markup> {
         y += (layer.runs.table.len() as f64 + 1.0) * ROW + 10.0;
     }
     let content = html! { @for part in &parts { (part) } };
-    Some(picture(WIDTH, y, "Lengths of sequential runs", "The share of runs of so many requests", &content))
+    Some(picture(WIDTH, y, "Lengths of sequential runs", "Share of runs by number of requests", &content))
 }
 
-fn table(layer: &LayerFigures, top: f64) -> Markup {
+fn table(layer: &LayerMetrics, top: f64) -> Markup {
     let runs = &layer.runs;
     let head = format!(
-        "{} runs of {} in the mean, streams of {}; contiguity {}",
+        "{} runs of {} on average, streams of {}; contiguity {}",
         runs.count,
         bytes(runs.avg_bytes),
         bytes(layer.streams().avg_bytes),

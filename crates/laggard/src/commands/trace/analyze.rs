@@ -1,4 +1,4 @@
-//! `laggard trace analyze`: which layer makes it slow, and why.
+//! `laggard trace analyze`: the layer that slows requests down, and why.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -6,47 +6,48 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use laggard_core::report::text::Layout;
+use laggard_trace::excerpts::timeline;
 use laggard_trace::findings::{Severity, find};
-use laggard_trace::report::{Report, csv, html, perfetto, picture, text};
+use laggard_trace::report::{Report, csv, html, perfetto, text};
 
-use super::opening::{self, Whose};
+use super::opening::{self, ScopeArgs};
 use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::output;
 
-/// Find the layer of the I/O stack that makes requests slow, and say why.
+/// Find the layer of the I/O stack that slows requests down, and why.
 ///
-/// Looks from the bottom up for figures outside their range, follows them to the highest layer that shows them, and says
-/// what is likely behind it, what to do, and what that would bring.
+/// Searches from the bottom up for metrics outside their range, follows them to the highest layer that shows them, and
+/// reports the likely cause, fixes and the estimated gain.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   laggard trace analyze run.ltr
   laggard trace analyze run.ltr --ref ref.toml --html run.html
   laggard trace analyze run.ltr --json | jq '.findings[0]'
-  laggard trace analyze run.ltr --perfetto run.json        to be opened in ui.perfetto.dev
-  laggard trace analyze run.ltr --csv > figures.csv
+  laggard trace analyze run.ltr --perfetto run.json        for ui.perfetto.dev
+  laggard trace analyze run.ltr --csv > metrics.csv
 
-Exit status: 0 nothing worth mending, 1 findings, 2 usage or input error, 4 too much is lost to judge.")]
+Exit status: 0 no finding is worth a fix, 1 findings, 2 usage or input error, 4 too many events were lost.")]
 pub struct Analyze {
     /// The trace file.
     #[arg(value_name = "TRACE.ltr")]
     file: PathBuf,
-    /// What figures are to be: see `laggard trace calibrate` and `laggard trace baseline`.
+    /// Expected values: see `laggard trace calibrate` and `laggard trace baseline`.
     #[arg(long = "ref", value_name = "REF.toml")]
     reference: Option<PathBuf>,
     #[command(flatten)]
-    whose: Whose,
-    /// As JSON: see docs/tracing.md.
+    scope: ScopeArgs,
+    /// Print JSON: see docs/tracing.md.
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// All figures as a table.
+    /// Print all metrics as CSV.
     #[arg(long)]
     csv: bool,
-    /// Write a page with pictures.
+    /// Write a page with diagrams.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write all requests as trace events, for Perfetto.
+    /// Write all requests as trace events for Perfetto.
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
 }
@@ -56,13 +57,13 @@ impl Analyze {
         let page = self.html.as_deref().map(AtomicFile::create).transpose()?;
         let events = self.perfetto.as_deref().map(AtomicFile::create).transpose()?;
         let reference = opening::reference(self.reference.as_ref())?;
-        let options = self.whose.options();
+        let options = self.scope.options();
         let characteristics = opening::characteristics(&self.file, &options)?;
         let findings = find(&characteristics, &reference);
         let report = Report::new(&self.file.display().to_string(), characteristics, findings);
         if let Some(page) = page {
-            let pictures = picture::paint(&mut opening::open(&self.file)?, &options, &report.characteristics);
-            page.write(&html::page(&report, &pictures))?;
+            let timeline = timeline(&mut opening::open(&self.file)?, &options, &report.characteristics);
+            page.write(&html::page(&report, &timeline))?;
         }
         if let Some(events) = events {
             let to = BufWriter::with_capacity(1 << 16, events.handle()?);
@@ -70,11 +71,11 @@ impl Analyze {
                 .with_context(|| written(self.perfetto.as_deref()))?;
             events.finish()?;
         }
-        self.tell(&report)?;
-        ended(&report)
+        self.print(&report)?;
+        outcome(&report)
     }
 
-    fn tell(&self, report: &Report) -> anyhow::Result<()> {
+    fn print(&self, report: &Report) -> anyhow::Result<()> {
         if self.json {
             return output::json(report);
         }
@@ -82,7 +83,7 @@ impl Analyze {
         if self.csv {
             csv::write(report, &mut out)?;
         } else {
-            // Colours are taken out again where standard output is no terminal.
+            // `output::stdout` removes colours where standard output is not a terminal.
             let layout = Layout { width: output::width(), has_colours: true };
             out.write_all(text::render(report, layout).as_bytes())?;
         }
@@ -98,12 +99,12 @@ fn written(path: Option<&Path>) -> String {
     path.map_or_else(String::new, |path| path.display().to_string())
 }
 
-fn ended(report: &Report) -> Outcome {
+fn outcome(report: &Report) -> Outcome {
     if report.characteristics.layers.is_empty() {
-        bail!(TooPoor("no request in the trace could be looked at".into()));
+        bail!(TooPoor("no request in the trace could be analysed".into()));
     }
     if report.is_too_lossy {
-        bail!(TooPoor("too much is lost to judge: record again with a larger --buf, or fewer layers".into()));
+        bail!(TooPoor("too many events were lost: record again with a larger --buf, or fewer layers".into()));
     }
     Ok(if report.worst() >= Some(Severity::Warn) { Done::WithSuspects } else { Done::Well })
 }

@@ -1,4 +1,4 @@
-//! `laggard trace baseline`: what figures are when all is well.
+//! `laggard trace baseline`: expected values from good runs.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use clap::{Args, Subcommand};
 use laggard_trace::characteristics::Characteristics;
 use laggard_trace::reference::Reference;
 
-use super::opening::{self, Whose};
+use super::opening::{self, ScopeArgs};
 use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
-/// Learn from runs that are known to be good what figures are to be.
+/// Learn expected values from runs that are known to be good.
 #[derive(Args)]
 pub struct Baseline {
     #[command(subcommand)]
@@ -30,14 +30,14 @@ enum Command {
 Examples:
   laggard trace baseline add ref.toml good1.ltr good2.ltr good3.ltr good4.ltr good5.ltr")]
 struct Add {
-    /// The reference file; made if it is not there.
+    /// The reference file; created if it does not exist.
     #[arg(value_name = "REF.toml")]
     reference: PathBuf,
-    /// Traces of the same workload, without trouble.
+    /// Healthy traces of the same workload.
     #[arg(required = true, value_name = "GOOD.ltr")]
     runs: Vec<PathBuf>,
     #[command(flatten)]
-    whose: Whose,
+    scope: ScopeArgs,
 }
 
 impl Baseline {
@@ -49,10 +49,10 @@ impl Baseline {
 
 impl Add {
     fn run(self) -> Outcome {
-        let is_there = self.reference.exists();
-        let mut reference = opening::reference(is_there.then_some(&self.reference))?;
+        let exists = self.reference.exists();
+        let mut reference = opening::reference(exists.then_some(&self.reference))?;
         let file = AtomicFile::create(&self.reference)?;
-        let options = self.whose.options();
+        let options = self.scope.options();
         let runs: anyhow::Result<Vec<Characteristics>> =
             self.runs.iter().map(|run| opening::characteristics(run, &options)).collect();
         let added = reference.add_baseline(&runs?, &today()).context("baseline")?;
@@ -68,11 +68,11 @@ pub fn today() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }
 
-/// A reference as a file that says what it is.
+/// The reference file with a comment that explains it.
 pub fn described(reference: &Reference) -> String {
     format!(
-        "# What figures of a trace are to be: `laggard trace analyze RUN.ltr --ref THIS`.\n\
-         # [[device]]: what the device can do, as `laggard trace calibrate` measured it.\n\
+        "# Expected values of trace metrics: `laggard trace analyze RUN.ltr --ref THIS`.\n\
+         # [[device]]: measurements of `laggard trace calibrate`.\n\
          # [[range]]: from good runs, or your own; see docs/tracing.md.\n\n{}",
         reference.text()
     )

@@ -1,4 +1,4 @@
-//! `laggard trace calibrate`: what the device can do.
+//! `laggard trace calibrate`: measures a device.
 
 use std::path::PathBuf;
 
@@ -15,37 +15,37 @@ use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Lacking, Outcome, tell};
 use crate::output;
 
-/// Measure what a device can do: six short runs of reads past the page cache.
+/// Measure a device with six short runs of direct reads.
 ///
-/// Sequential reads of 1 MiB and random ones of 64 KiB and 4 KiB, one and sixteen at once. Only reads; a file that is not
-/// there is made for it and removed again.
+/// Sequential reads of 1 MiB and random reads of 64 KiB and 4 KiB, at queue depth 1 and 16. Existing data is only read; a
+/// missing file is created and removed again.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   laggard trace calibrate --file /srv/data/calibration -o ref.toml
   laggard trace calibrate --dev /dev/sdb -o ref.toml --for 500ms")]
 pub struct Calibrate {
-    /// A file on the device; made and removed if it is not there.
+    /// A file on the device; created and removed again if it does not exist.
     #[arg(long, value_name = "FILE", required_unless_present = "dev", conflicts_with = "dev")]
     file: Option<PathBuf>,
     /// The block device itself.
     #[arg(long, value_name = "DEVICE")]
     dev: Option<PathBuf>,
-    /// The reference file; what else is in it stays.
+    /// The reference file; its other contents are kept.
     #[arg(short, long, value_name = "REF.toml")]
     out: PathBuf,
-    /// How long each of the six runs takes.
+    /// The duration of each of the six runs.
     #[arg(long = "for", value_name = "SPAN", value_parser = positive_span, default_value = "2s")]
     each: Span,
-    /// How large a file is made.
+    /// The size of a created file.
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "256MiB")]
     size: u64,
 }
 
 impl Calibrate {
     pub fn run(self) -> Outcome {
-        let is_there = self.out.exists();
-        let mut reference = opening::reference(is_there.then_some(&self.out))?;
+        let exists = self.out.exists();
+        let mut reference = opening::reference(exists.then_some(&self.out))?;
         let file = AtomicFile::create(&self.out)?;
         let target = match (&self.file, &self.dev) {
             (Some(path), _) => Target::file(path, self.size),
@@ -54,7 +54,7 @@ impl Calibrate {
         };
         let target = target.map_err(explained)?;
         let mut points: Vec<Point> = Vec::new();
-        let mut table = output::table(&["runs of", "at once", "rate", "median", "p99"], &[0, 1, 2, 3, 4]);
+        let mut table = output::table(&["read size", "queue depth", "rate", "median", "p99"], &[0, 1, 2, 3, 4]);
         for run in RUNS {
             let point = measure(&target, run, self.each.micros().unsigned_abs()).map_err(explained)?;
             table.add_row([

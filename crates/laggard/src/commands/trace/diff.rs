@@ -1,45 +1,46 @@
-//! `laggard trace diff`: two traces, figure by figure.
+//! `laggard trace diff`: compares two traces.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use laggard_trace::difference::{Change, Difference, Row, compare};
+use laggard_trace::findings::RuleId;
 use laggard_trace::model::Layer;
-use laggard_trace::report::difference::{Change, Difference, Row, compare};
 
-use super::opening::{self, Whose};
+use super::opening::{self, ScopeArgs};
 use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
-/// Compare two traces, figure by figure and layer by layer: did the change help?
+/// Compare two traces metric by metric: did the change help?
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   laggard trace diff before.ltr after.ltr
-  laggard trace diff before.ltr after.ltr --every-figure
+  laggard trace diff before.ltr after.ltr --all-metrics
   laggard trace diff before.ltr after.ltr --json | jq .mended")]
 pub struct Diff {
     /// The first trace.
     #[arg(value_name = "A.ltr")]
     before: PathBuf,
-    /// The second one.
+    /// The second trace.
     #[arg(value_name = "B.ltr")]
     after: PathBuf,
-    /// What figures are to be.
+    /// Expected values.
     #[arg(long = "ref", value_name = "REF.toml")]
     reference: Option<PathBuf>,
-    /// Also figures that did not move.
+    /// Include metrics that did not change.
     #[arg(long)]
-    every_figure: bool,
+    all_metrics: bool,
     #[command(flatten)]
-    whose: Whose,
-    /// As JSON.
+    scope: ScopeArgs,
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 impl Diff {
     pub fn run(self) -> Outcome {
-        let options = self.whose.options();
+        let options = self.scope.options();
         let reference = opening::reference(self.reference.as_ref())?;
         let before = opening::characteristics(&self.before, &options)?;
         let after = opening::characteristics(&self.after, &options)?;
@@ -53,11 +54,11 @@ impl Diff {
     }
 
     fn print(&self, difference: &Difference) -> anyhow::Result<()> {
-        let mut table = output::table(&["layer", "figure", "before", "after", ""], &[2, 3]);
+        let mut table = output::table(&["layer", "metric", "before", "after", ""], &[2, 3]);
         let [before, after] = [true, false].map(|is_before| only(difference, is_before));
         for row in &difference.rows {
             let is_in_both = !before.contains(&row.layer) && !after.contains(&row.layer);
-            if is_in_both && (self.every_figure || row.change != Change::Same) {
+            if is_in_both && (self.all_metrics || row.change != Change::Same) {
                 table.add_row(cells(row));
             }
         }
@@ -65,15 +66,16 @@ impl Diff {
         for (when, layers) in [("before", before), ("after", after)] {
             if !layers.is_empty() {
                 let names: Vec<&str> = layers.iter().map(|layer| layer.name()).collect();
-                tell(format_args!("only {when}: {} (--json has their figures)", names.join(", ")));
+                tell(format_args!("only {when}: {} (--json has their metrics)", names.join(", ")));
             }
         }
         tell(format_args!(
             "{:.3} s before, {:.3} s after",
             difference.before_seconds, difference.after_seconds
         ));
-        for (what, rules) in [("no longer found", &difference.mended), ("newly found", &difference.new)] {
+        for (what, rules) in [("no longer found", &difference.fixed), ("newly found", &difference.new)] {
             if !rules.is_empty() {
+                let rules: Vec<String> = rules.iter().map(RuleId::to_string).collect();
                 tell(format_args!("{what}: {}", rules.join(", ")));
             }
         }
@@ -81,7 +83,7 @@ impl Diff {
     }
 }
 
-/// Layers that only the first trace has, or only the second.
+/// Layers that are in one of the traces only.
 fn only(difference: &Difference, is_before: bool) -> Vec<Layer> {
     let side = |row: &Row| if is_before { row.after } else { row.before };
     let mut layers: Vec<Layer> = difference.rows.iter().map(|row| row.layer).collect();

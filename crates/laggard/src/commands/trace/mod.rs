@@ -1,4 +1,4 @@
-//! `laggard trace`: which layer of the I/O stack makes a job slow.
+//! `laggard trace`: the layer of the I/O stack that slows a job down.
 
 mod analyze;
 mod baseline;
@@ -16,17 +16,17 @@ use clap::{Args, Subcommand};
 
 use crate::failure::Outcome;
 
-/// Follow requests through the layers of the I/O stack, and find the layer that makes them slow.
+/// Follow requests through the layers of the I/O stack, and find the layer that slows them down.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  laggard trace doctor                                 what this machine has for recording
+  laggard trace doctor                                 check what this machine can record
   laggard trace record -o run.ltr -- fio job.fio       record a command
-  laggard trace import trace.txt.gz -o run.ltr         a trace of another tool
-  laggard trace analyze run.ltr                        which layer makes it slow, and why
-  laggard trace show run.ltr --slowest 20              single requests
-  laggard trace diff before.ltr after.ltr              did the change help?
-  laggard trace calibrate --file /srv/x -o ref.toml    what the device can do")]
+  laggard trace import trace.txt.gz -o run.ltr         import a trace of another tool
+  laggard trace analyze run.ltr                        find the layer that slows it down
+  laggard trace show run.ltr --slowest 20              show single requests
+  laggard trace diff before.ltr after.ltr              compare two traces
+  laggard trace calibrate --file /srv/x -o ref.toml    measure the device")]
 pub struct Trace {
     #[command(subcommand)]
     command: Command,

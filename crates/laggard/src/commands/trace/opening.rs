@@ -1,4 +1,4 @@
-//! Options and functions that all commands which read traces share.
+//! Arguments and files that the analysing commands share: the trace, the requests to analyse, and the reference.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -9,16 +9,17 @@ use anyhow::Context;
 use clap::Args;
 use laggard_trace::analysis::{Options, characterise};
 use laggard_trace::characteristics::Characteristics;
-use laggard_trace::learning::Choice;
 use laggard_trace::ltr::Reader;
 use laggard_trace::reference::Reference;
+use laggard_trace::selection::Selection;
 use regex::Regex;
 
 use crate::failure::tell;
 
+/// The requests to analyse.
 #[derive(Args, Clone)]
-pub struct Whose {
-    /// Only processes with a matching name. Default: as captured, or those with the most bytes in the top layer.
+pub struct ScopeArgs {
+    /// Only processes whose name matches. Default: as captured, or those with the most bytes at the top layer.
     #[arg(long, value_name = "REGEX")]
     comm: Option<Regex>,
     /// Only this process. Can be repeated.
@@ -27,38 +28,37 @@ pub struct Whose {
     /// All processes.
     #[arg(long, conflicts_with_all = ["comm", "pid"])]
     all: bool,
-    /// Maximum gap in bytes between requests of one stream.
+    /// Byte ranges at most this far apart are one stream.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     stream_gap: u64,
 }
 
-impl Whose {
+impl ScopeArgs {
     pub fn options(&self) -> Options {
-        let choice = match (&self.comm, self.pid.is_empty(), self.all) {
+        let selection = match (&self.comm, self.pid.is_empty(), self.all) {
             (Some(pattern), _, _) => {
                 let (filter, words) = (pattern.clone(), pattern.to_string());
-                Choice::Names(Rc::new(move |name: &str| filter.is_match(name)), words)
+                Selection::Names(Rc::new(move |name: &str| filter.is_match(name)), words)
             }
-            (None, false, _) => Choice::Processes(self.pid.iter().copied().collect::<HashSet<u32>>()),
-            (None, true, true) => Choice::All,
-            (None, true, false) => Choice::Auto,
+            (None, false, _) => Selection::Processes(self.pid.iter().copied().collect::<HashSet<u32>>()),
+            (None, true, true) => Selection::All,
+            (None, true, false) => Selection::Auto,
         };
-        Options { choice, gap_bytes: self.stream_gap }
+        Options { selection, gap_bytes: self.stream_gap }
     }
 }
 
-/// Opens a trace file.
 pub fn open(path: &Path) -> anyhow::Result<Reader<File>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     Reader::open(file).with_context(|| {
         format!(
-            "{}: create trace files with `laggard trace record` or `laggard trace import`",
+            "{}: `laggard trace record` and `laggard trace import` write trace files",
             path.display()
         )
     })
 }
 
-/// Reads a trace file to its end, and reports damage.
+/// Reads a trace file, and reports damage to standard error.
 pub fn characteristics(path: &Path, options: &Options) -> anyhow::Result<Characteristics> {
     let mut reader = open(path)?;
     let all = characterise(&mut reader, options);
@@ -67,12 +67,12 @@ pub fn characteristics(path: &Path, options: &Options) -> anyhow::Result<Charact
         tell(format_args!("{}: {} lines not understood; the first: {first}", path.display(), damage.lines));
     }
     if let Some(why) = &damage.cut_short {
-        tell(format_args!("{}: read up to the error: {why}", path.display()));
+        tell(format_args!("{}: the file is cut short: {why}", path.display()));
     }
     Ok(all)
 }
 
-/// The built-in reference if no file is given.
+/// The built-in defaults without a file.
 pub fn reference(path: Option<&PathBuf>) -> anyhow::Result<Reference> {
     let Some(path) = path else { return Ok(Reference::default()) };
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
