@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::characteristics::Collector;
 use crate::hashing::WordMap;
-use crate::linking::{Linker, NameFilter, Scope, Exclusions};
+use crate::linking::{Exclusions, Linker, NameFilter, Scope};
 use crate::model::{Event, Header, Kind, Layer, Names, Record};
 
 /// Records that are read before the analysis begins.
@@ -46,7 +46,12 @@ pub(crate) struct ResolvedScope {
     pub description: String,
 }
 
-pub(crate) fn resolve(header: &Header, names: &Names, first: &[Record], selection: Selection) -> ResolvedScope {
+pub(crate) fn resolve(
+    header: &Header,
+    names: &Names,
+    first: &[Record],
+    selection: Selection,
+) -> ResolvedScope {
     let begins = begins(first);
     let layers: BTreeSet<Layer> = begins.iter().map(|event| event.layer).collect();
     let layers: Vec<Layer> = layers.into_iter().collect();
@@ -147,7 +152,12 @@ fn begins(records: &[Record]) -> Vec<Event> {
 
 /// The begin of the first typical data request: until then the program starts, opens files and reads its settings.
 /// 0 if that took long: then it is analysed too.
-fn program_start(header: &Header, first: &[Record], begins: &[Event], (top, small): (Layer, &HashSet<u32>)) -> u64 {
+fn program_start(
+    header: &Header,
+    first: &[Record],
+    begins: &[Event],
+    (top, small): (Layer, &HashSet<u32>),
+) -> u64 {
     let matters = |event: &&Event| event.layer == top && event.op.is_data() && !small.contains(&event.obj.0);
     let (count, bytes) =
         begins.iter().filter(matters).fold((0, 0), |(count, bytes), event| (count + 1, bytes + event.nbytes));
@@ -186,7 +196,9 @@ fn select(
 ) -> (Scope, String) {
     match selection {
         Selection::All => (Scope::default(), "all requests".into()),
-        Selection::Names(filter, words) => (Scope::of(Some(filter), None), format!("processes named {words}")),
+        Selection::Names(filter, words) => {
+            (Scope::of(Some(filter), None), format!("processes named {words}"))
+        }
         Selection::Processes(processes) => {
             let mut ids: Vec<String> = processes.iter().map(u32::to_string).collect();
             ids.sort();

@@ -72,7 +72,11 @@ fn case_one_is_not_found_where_requests_run_concurrently() {
     assert!(found(&characterised(&posix_aio(16, 16, 3000).done())).of(RuleId::T01).is_none());
     if let Some(all) = recorded("c1b") {
         let findings = found(&all);
-        assert!(findings.of(RuleId::T01).is_none() && findings.of(RuleId::T08).is_none() && !findings.is_not_storage);
+        assert!(
+            findings.of(RuleId::T01).is_none()
+                && findings.of(RuleId::T08).is_none()
+                && !findings.is_not_storage
+        );
         assert!(all.layer(Layer::Blk).unwrap().load.concurrency.busy_avg > 4.0);
     }
 }
@@ -147,8 +151,7 @@ fn every_small_write_requests_an_attribute() {
     let model = characterised(&Client { requests_attributes: true, ..Client::unbuffered() }.run().done());
     for all in [Some(model), recorded("c3off")].into_iter().flatten() {
         let fuse = all.layer(Layer::Fuse).unwrap();
-        let requested =
-            fuse.metadata.by_op.iter().find(|(op, _)| *op == MetaOp::Getxattr).unwrap().1 as f64;
+        let requested = fuse.metadata.by_op.iter().find(|(op, _)| *op == MetaOp::Getxattr).unwrap().1 as f64;
         let ratio = requested / fuse.op(OpClass::Write).unwrap().requests as f64;
         assert!((ratio - 1.0).abs() <= 0.02, "{ratio}");
         assert!(found(&all).of(RuleId::T04).is_some());

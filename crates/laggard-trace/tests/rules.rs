@@ -6,7 +6,7 @@ mod stacks;
 use laggard_trace::findings::{Findings, RuleId, Severity};
 use laggard_trace::model::{Flags, Layer, LinkRule, MetaOp, Op, RequestId};
 use laggard_trace::reference::{Curve, Point, Reference, Source};
-use stacks::{Ask, Client, Random, KIB, MIB, Stack, device, found, found_with, posix_aio, rules, streams};
+use stacks::{Ask, Client, KIB, MIB, Random, Stack, device, found, found_with, posix_aio, rules, streams};
 
 #[track_caller]
 fn matches(id: RuleId, findings: &Findings) {
@@ -41,7 +41,11 @@ fn t01_one_descriptor_of_posix_aio_is_served_by_one_thread() {
         "{:?}",
         rules(&findings)
     );
-    assert!(first.summary.contains("16 requests in flight above, never more than 1 below"), "{}", first.summary);
+    assert!(
+        first.summary.contains("16 requests in flight above, never more than 1 below"),
+        "{}",
+        first.summary
+    );
     // At queue depth 16 the device is assumed to be four times as fast.
     assert!((2.0..8.0).contains(&(1.0 / (1.0 - first.recoverable_share))), "{}", first.recoverable_share);
     assert!(first.events.len() >= 4);
@@ -94,7 +98,10 @@ fn t03_small_writes_wait_for_an_idle_server() {
 #[test]
 fn t03_does_not_match_write_behind_or_large_writes() {
     does_not_match(RuleId::T03, &found(Client { is_buffered: true, ..Client::unbuffered() }.run()));
-    does_not_match(RuleId::T03, &found(Client { write_bytes: 4 * MIB, writes: 64, ..Client::unbuffered() }.run()));
+    does_not_match(
+        RuleId::T03,
+        &found(Client { write_bytes: 4 * MIB, writes: 64, ..Client::unbuffered() }.run()),
+    );
 }
 
 #[test]
@@ -245,7 +252,8 @@ fn queued(device_depth: u64) -> Stack {
         let end = issue + 200;
         free[server] = end;
         ready[slot] = end + 2;
-        let ask = Ask::read(Layer::Blk, random.below(1 << 20) * 64 * KIB, 64 * KIB).by(300 + slot as u32, 300);
+        let ask =
+            Ask::read(Layer::Blk, random.below(1 << 20) * 64 * KIB, 64 * KIB).by(300 + slot as u32, 300);
         let blk = stack.staged(ask, [Some(admit), Some(issue), Some(end), Some(end + 1)]);
         stack.ask(Ask { layer: Layer::Dev, ..ask }.below(blk), issue, end);
     }
@@ -335,7 +343,11 @@ fn remote(net_us: u64, client_us: u64, server_us: u64) -> Stack {
 
 #[test]
 fn t13_t14_t15_time_is_charged_to_the_layer_where_it_is_spent() {
-    let cases = [(RuleId::T13, remote(500, 50, 50)), (RuleId::T14, remote(50, 50, 500)), (RuleId::T15, remote(50, 500, 50))];
+    let cases = [
+        (RuleId::T13, remote(500, 50, 50)),
+        (RuleId::T14, remote(50, 50, 500)),
+        (RuleId::T15, remote(50, 500, 50)),
+    ];
     for (id, stack) in cases {
         let findings = found(stack);
         matches(id, &findings);
@@ -353,13 +365,17 @@ fn t13_and_t15_limit_their_confidence_to_what_was_captured() {
         (finding.confidence, finding.limits.join("; "))
     };
     let (confidence, reason) = limits(&found(remote(500, 50, 50)), RuleId::T13);
-    assert!(confidence <= 0.7 && reason.contains("the arrival of a message at the server is not seen"), "{confidence} {reason}");
+    assert!(
+        confidence <= 0.7 && reason.contains("the arrival of a message at the server is not seen"),
+        "{confidence} {reason}"
+    );
     let without = |stack: Stack, layers: &[Layer]| {
         let mut stack = stack;
         stack.trace.events.retain(|event| !layers.contains(&event.layer));
         stack
     };
-    let (confidence, reason) = limits(&found(without(remote(500, 50, 50), &[Layer::Pfss, Layer::Ssys])), RuleId::T13);
+    let (confidence, reason) =
+        limits(&found(without(remote(500, 50, 50), &[Layer::Pfss, Layer::Ssys])), RuleId::T13);
     assert!(confidence <= 0.5 && reason.contains("no server was captured"), "{confidence} {reason}");
     assert!(limits(&found(remote(50, 500, 50)), RuleId::T15).1.is_empty());
     // Without the network layer its time counts as the client's, with a lower confidence. Servers are found by bytes.
@@ -370,7 +386,10 @@ fn t13_and_t15_limit_their_confidence_to_what_was_captured() {
         }
     }
     let (confidence, reason) = limits(&found(blind), RuleId::T15);
-    assert!(confidence <= 0.5 && reason.contains("hardly any message to a server was captured"), "{confidence} {reason}");
+    assert!(
+        confidence <= 0.5 && reason.contains("hardly any message to a server was captured"),
+        "{confidence} {reason}"
+    );
 }
 
 fn offsets(shift: u64, penalty_us: u64) -> Stack {

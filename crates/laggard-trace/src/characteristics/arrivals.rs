@@ -59,19 +59,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_steady_rate_is_no_burst() {
+    fn a_steady_rate_is_not_a_burst() {
         let mut arrivals = ArrivalCollector::default();
         (0..1000u64).for_each(|k| arrivals.add(5000 + k * 1_000_000, 5000));
-        let figures = arrivals.metrics();
-        assert!(figures.gap_variation < 1e-3 && (figures.peak_over_mean - 1.0).abs() < 1e-9, "{figures:?}");
+        let metrics = arrivals.metrics();
+        assert!(metrics.gap_variation < 1e-3 && (metrics.peak_over_mean - 1.0).abs() < 1e-9, "{metrics:?}");
     }
 
     #[test]
-    fn all_at_once_after_a_pause_is_one() {
+    fn many_arrivals_after_a_pause_are_a_burst() {
         let mut arrivals = ArrivalCollector::default();
         arrivals.add(0, 0);
         (0..99u64).for_each(|k| arrivals.add(950_000_000 + k, 0));
-        let figures = arrivals.metrics();
-        assert!(figures.gap_variation > 5.0 && (figures.peak_over_mean - 9.9).abs() < 1e-9, "{figures:?}");
+        let metrics = arrivals.metrics();
+        assert!(metrics.gap_variation > 5.0 && (metrics.peak_over_mean - 9.9).abs() < 1e-9, "{metrics:?}");
     }
 }

@@ -3,20 +3,20 @@
 use serde::Serialize;
 
 use super::arrivals::Burstiness;
+use super::below::BelowMetrics;
 use super::boundary::BoundaryMetrics;
-use super::latency_penalty::LatencyPenalty;
+use super::components::ComponentComparison;
+use super::concurrency_series::ConcurrencySeries;
 use super::errors::ErrorMetrics;
 use super::examples::Examples;
 use super::extents::Streams;
-use super::below::BelowMetrics;
 use super::histogram::Summary;
-use super::op_class::OpClass;
-use super::components::ComponentComparison;
-use super::objects::ObjectMetrics;
-use super::concurrency_series::ConcurrencySeries;
+use super::latency_penalty::LatencyPenalty;
 use super::load::Load;
-use super::timing::TimingMetrics;
+use super::objects::ObjectMetrics;
+use super::op_class::OpClass;
 use super::runs::Runs;
+use super::timing::TimingMetrics;
 use crate::model::{Class, Layer, MetaOp};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -26,12 +26,11 @@ mod summarize;
 mod think_time;
 mod timing;
 
-
 pub(crate) use collector::Collector;
 pub(crate) use components::ComponentMetrics;
 pub(crate) use histogram::Histogram;
-pub use metrics::{Characteristics, LayerMetrics};
 pub(crate) use metrics::Quality;
+pub use metrics::{Characteristics, LayerMetrics};
 pub use op_class::OpClass;
 pub(crate) use runs::RunShare;
 pub(crate) use summarize::{TraceContext, summarize};

@@ -142,8 +142,7 @@ fn layer_metrics(
         },
         misaligned: collector.misaligned.metrics(),
         apart: collector.apart.metrics(),
-        cached_share: (has_lower && collector.ended > 0)
-            .then(|| ratio(collector.childless, collector.ended)),
+        cached_share: (has_lower && collector.ended > 0).then(|| ratio(collector.childless, collector.ended)),
         readahead_efficiency: (collector.ahead_bytes > 0).then(|| ratio(read_bytes, read_bytes)),
         link_rate: (linked[0] + linked[1] > 0).then(|| ratio(linked[1], linked[0] + linked[1])),
         left_out: collector.left_out,

@@ -32,8 +32,8 @@ const LOSS_FROM: f64 = 0.01;
 const CONFIDENCE_WITH_LOSS: f64 = 0.5;
 /// A trace with a larger loss is not evaluated.
 const MAX_LOSS: f64 = 0.2;
-/// Links between few requests do not reduce the confidence below this.
-const LEAST_LINK_CONFIDENCE: f64 = 0.3;
+/// A low link rate does not reduce the confidence below this.
+const MIN_LINK_CONFIDENCE: f64 = 0.3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -191,7 +191,7 @@ fn confidence(context: &Context, matched: &RuleMatch) -> (f64, Vec<String>) {
     let loss = context.all.quality.loss;
     let mut confidence = (supporting as f64 / (layers.len() as f64).max(1.0)).min(1.0 - loss);
     if has_links && link_rate < confidence {
-        confidence = link_rate.max(LEAST_LINK_CONFIDENCE);
+        confidence = link_rate.max(MIN_LINK_CONFIDENCE);
         limits.push(format!("{} of requests could be linked to the layer above", format::percent(link_rate)));
     }
     for (limit, reason) in &matched.confidence_limits {

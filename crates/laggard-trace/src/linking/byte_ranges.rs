@@ -65,7 +65,12 @@ pub struct RangeIndex {
 impl RangeIndex {
     /// `clock_error_ns`: the largest difference between the clocks of two hosts.
     pub fn new(clock_error_ns: u64) -> RangeIndex {
-        RangeIndex { candidates: BTreeMap::new(), order: VecDeque::new(), known: HashSet::new(), clock_error_ns }
+        RangeIndex {
+            candidates: BTreeMap::new(),
+            order: VecDeque::new(),
+            known: HashSet::new(),
+            clock_error_ns,
+        }
     }
 
     /// Adds a client's request.
@@ -122,7 +127,9 @@ impl RangeIndex {
         let clock_error_ns = self.clock_error_ns;
         let equal = self.candidates.range_mut(range).map(|(_, candidate)| candidate);
         let mut equal: Vec<&mut ClientRequest> = equal
-            .filter(|candidate| candidate.nbytes == wanted.nbytes && could_be(candidate, wanted, clock_error_ns))
+            .filter(|candidate| {
+                candidate.nbytes == wanted.nbytes && could_be(candidate, wanted, clock_error_ns)
+            })
             .collect();
         let rule = if equal.len() == 1 { LinkRule::Range } else { LinkRule::RangeFifo };
         equal.sort_by_key(|candidate| (candidate.linked_to == Some(wanted.server), candidate.admit_ns));

@@ -39,4 +39,3 @@ pub struct Link {
     /// The child's first parent.
     pub is_childs_first: bool,
 }
-

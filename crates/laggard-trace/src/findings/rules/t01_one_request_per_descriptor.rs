@@ -51,15 +51,10 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
             )
             .expect("at most 2")
             .of_metric(Metric::QueueRatio),
-            Evidence::new(
-                lower.layer,
-                "maximum concurrency",
-                f64::from(lower_max),
-                lower_max.to_string(),
-            )
-            .expect(format!("up to {max}"))
-            .supports_if(lower_max < max)
-            .of_metric(Metric::MaxConcurrency),
+            Evidence::new(lower.layer, "maximum concurrency", f64::from(lower_max), lower_max.to_string())
+                .expect(format!("up to {max}"))
+                .supports_if(lower_max < max)
+                .of_metric(Metric::MaxConcurrency),
         ],
         cause: format!(
             "POSIX asynchronous I/O of the C library serves each descriptor with one thread; {} \

@@ -1,18 +1,15 @@
 //! T02: sequential streams that take turns (paper 004, section 4.2).
 
+use crate::characteristics::LayerMetrics;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::characteristics::LayerMetrics;
 use crate::format::{bytes, nanoseconds, percent, plain};
 use crate::model::{Event, Kind, Layer};
 use crate::reference::{LONG_STREAM, Metric};
 
-pub(super) const RULE: Rule = Rule {
-    title: "interleaved streams",
-    explains: &[Metric::Contiguity, Metric::ZeroSeek],
-    evaluate,
-};
+pub(super) const RULE: Rule =
+    Rule { title: "interleaved streams", explains: &[Metric::Contiguity, Metric::ZeroSeek], evaluate };
 
 fn evaluate(context: &Context) -> Option<RuleMatch> {
     let layers = [Layer::Pfss, Layer::Ssys, Layer::Sys, Layer::Blk];

@@ -1,9 +1,9 @@
 //! T03: the server is idle while the client waits for each small write (paper 004, section 4.3).
 
+use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::characteristics::OpClass;
 use crate::format::{bytes, nanoseconds, percent, plain};
 use crate::model::Layer;
 use crate::reference::Metric;
@@ -39,13 +39,8 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
         evidence: vec![
             Evidence::new(server.layer, "time without writes", served.idle_share, percent(served.idle_share))
                 .expect("at most 50 %"),
-            Evidence::new(
-                server.layer,
-                "concurrency",
-                served.concurrency.avg,
-                plain(served.concurrency.avg),
-            )
-            .expect("at least 0.5"),
+            Evidence::new(server.layer, "concurrency", served.concurrency.avg, plain(served.concurrency.avg))
+                .expect("at least 0.5"),
             Evidence::new(
                 top.layer,
                 "concurrency",
@@ -58,7 +53,8 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
                 .expect("about the time of a copy")
                 .supports_if(latency_ns > 2.0 * service_ns),
         ],
-        cause: "the file system's client does not buffer writes: each one blocks until the server has it".into(),
+        cause: "the file system's client does not buffer writes: each one blocks until the server has it"
+            .into(),
         counter_evidence: "writes that are acknowledged before the server has them, or intentional \
             synchronous writes (O_SYNC)",
         fixes: texts([

@@ -1,9 +1,9 @@
 //! T04: a metadata request with every read or write.
 
+use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::characteristics::OpClass;
 use crate::format::{count, nanoseconds, percent};
 use crate::model::{Layer, MetaOp, Op};
 use crate::reference::Metric;
@@ -28,7 +28,10 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
     let is_capability = op == MetaOp::Getxattr && 2 * writes > data;
     let latency_ns = load.latency_ns.avg;
     Some(RuleMatch {
-        summary: format!("{requests} {} requests for {data} reads and writes ({per_data:.2} each)", op.name()),
+        summary: format!(
+            "{requests} {} requests for {data} reads and writes ({per_data:.2} each)",
+            op.name()
+        ),
         evidence: vec![
             Evidence::new(
                 fuse.layer,

@@ -29,12 +29,7 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
             Evidence::new(boundary.lower, "requests per request above", split, plain(split))
                 .expect("at most 4")
                 .of_metric(Metric::Split),
-            Evidence::new(
-                boundary.lower,
-                "request size",
-                got,
-                format!("{} of {}", bytes(got), bytes(asked)),
-            ),
+            Evidence::new(boundary.lower, "request size", got, format!("{} of {}", bytes(got), bytes(asked))),
             Evidence::new(
                 boundary.lower,
                 "largest request",

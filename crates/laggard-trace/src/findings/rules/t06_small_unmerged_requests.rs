@@ -21,11 +21,7 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
     let run = runs.avg_bytes.clamp(size, 1_048_576.0);
     let speedup = (context.curve().throughput(run, depth) / context.curve().throughput(size, depth)).max(1.0);
     Some(RuleMatch {
-        summary: format!(
-            "runs of {} reach the device in requests of {}",
-            bytes(runs.avg_bytes),
-            bytes(size)
-        ),
+        summary: format!("runs of {} reach the device in requests of {}", bytes(runs.avg_bytes), bytes(size)),
         evidence: vec![
             Evidence::new(Layer::Blk, "request size", size, bytes(size))
                 .expect("at least 64 KiB")
@@ -36,7 +32,8 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
                 runs.zero_seek_share,
                 percent(runs.zero_seek_share),
             ),
-            Evidence::new(Layer::Blk, "requests merged into one", merge, plain(merge)).expect("more than 1.2"),
+            Evidence::new(Layer::Blk, "requests merged into one", merge, plain(merge))
+                .expect("more than 1.2"),
             Evidence::new(Layer::Blk, "average run", runs.avg_bytes, bytes(runs.avg_bytes))
                 .supports_if(runs.avg_bytes > 4.0 * size),
         ],

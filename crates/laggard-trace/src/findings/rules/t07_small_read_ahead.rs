@@ -1,15 +1,14 @@
 //! T07: a sequential reader with a small read-ahead, and an idle device.
 
+use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::characteristics::OpClass;
 use crate::format::{bytes, percent, plain};
 use crate::model::Layer;
 use crate::reference::Metric;
 
-pub(super) const RULE: Rule =
-    Rule { title: "small read-ahead", explains: &[Metric::Idle], evaluate };
+pub(super) const RULE: Rule = Rule { title: "small read-ahead", explains: &[Metric::Idle], evaluate };
 
 fn evaluate(context: &Context) -> Option<RuleMatch> {
     let sys = context.first_of(&[Layer::Ssys, Layer::Sys])?;

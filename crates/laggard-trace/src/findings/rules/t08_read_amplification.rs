@@ -1,9 +1,9 @@
 //! T08: more is read from the device than was requested.
 
+use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::characteristics::OpClass;
 use crate::format::{bytes, percent, plain};
 use crate::model::Layer;
 use crate::reference::Metric;

@@ -1,9 +1,9 @@
 //! T09: a sync after every few writes.
 
+use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::characteristics::OpClass;
 use crate::format::{nanoseconds, percent, plain};
 use crate::reference::Metric;
 

@@ -42,9 +42,10 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
                 .expect("about that of the device")
                 .supports_if(queued > 2.0 * served),
         ],
-        cause: "requests are delayed before the device: by its queue depth, the scheduler, or a throttle of a \
+        cause:
+            "requests are delayed before the device: by its queue depth, the scheduler, or a throttle of a \
             control group"
-            .into(),
+                .into(),
         counter_evidence: "a device whose queue is as deep as is useful: then the device is the bottleneck",
         fixes: texts([
             "check /sys/block/DEVICE/queue/nr_requests and scheduler, and io.max of the control group",

@@ -1,9 +1,9 @@
 //! T12: one server or device is slower than the others.
 
+use crate::characteristics::{ComponentMetrics, LayerMetrics};
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch};
-use crate::characteristics::{ComponentMetrics, LayerMetrics};
 use crate::format::{count, nanoseconds, percent, plain};
 use crate::model::Layer;
 use crate::reference::Metric;
@@ -33,7 +33,8 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
             Evidence::new(layer, "median latency relative to the others", factor, plain(factor))
                 .expect("at most 2")
                 .of_metric(Metric::SlowComponent),
-            Evidence::new(layer, "median latency", latency_ns, nanoseconds(latency_ns)).expect("as the others"),
+            Evidence::new(layer, "median latency", latency_ns, nanoseconds(latency_ns))
+                .expect("as the others"),
             Evidence::new(
                 layer,
                 "bytes",

@@ -1,7 +1,7 @@
 //! T13: requests spend most of their time between client and server.
 
-use crate::findings::context::Context;
 use super::time_in_layer::TimeInLayer;
+use crate::findings::context::Context;
 use crate::findings::rule::{Rule, RuleMatch};
 use crate::model::Layer;
 

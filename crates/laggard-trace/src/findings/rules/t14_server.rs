@@ -1,7 +1,7 @@
 //! T14: requests spend much of their time in the server itself.
 
-use crate::findings::context::Context;
 use super::time_in_layer::TimeInLayer;
+use crate::findings::context::Context;
 use crate::findings::rule::{Rule, RuleMatch};
 use crate::model::Layer;
 

@@ -35,9 +35,10 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
             )
             .expect("none"),
         ],
-        cause: "requests begin or end within a page, sector or stripe: the rest is read first, or two servers \
+        cause:
+            "requests begin or end within a page, sector or stripe: the rest is read first, or two servers \
             are involved"
-            .into(),
+                .into(),
         counter_evidence: "aligned requests of another kind, which are faster for another reason",
         fixes: texts(["align offsets and sizes to at least 4 KiB, better to the stripe"]),
         gain: Gain {

@@ -1,9 +1,9 @@
 //! T17: the same bytes are read or written repeatedly.
 
+use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::characteristics::OpClass;
 use crate::format::{bytes, plain};
 use crate::model::Kind;
 use crate::reference::Metric;
@@ -29,10 +29,7 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
             "let one process read and broadcast (collective I/O), or share a cache",
         )
     } else if is_read {
-        (
-            "the same bytes are read repeatedly",
-            "keep them in memory, or use the page cache (no O_DIRECT)",
-        )
+        ("the same bytes are read repeatedly", "keep them in memory, or use the page cache (no O_DIRECT)")
     } else {
         ("the same bytes are written repeatedly", "collect changes in memory, write them once")
     };

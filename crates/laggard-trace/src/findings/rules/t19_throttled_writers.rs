@@ -1,9 +1,9 @@
 //! T19: the kernel throttles writers at the dirty limit.
 
+use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::characteristics::OpClass;
 use crate::format::{percent, plain};
 use crate::model::{Event, Kind, Layer};
 
@@ -30,7 +30,8 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
             Evidence::new(sys.layer, "throttled time", share, percent(share))
                 .supports_if(throttled.seconds > 0.0),
         ],
-        cause: "more is written than the device takes; the kernel slows writers down at the dirty limit".into(),
+        cause: "more is written than the device takes; the kernel slows writers down at the dirty limit"
+            .into(),
         counter_evidence: "a control group with a low memory limit: its limit applies, not the host's",
         fixes: texts([
             "faster or more devices: a higher limit only delays the problem",

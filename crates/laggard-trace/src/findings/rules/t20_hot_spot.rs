@@ -10,9 +10,10 @@ pub(super) const RULE: Rule = Rule { title: "hot spot", explains: &[], evaluate 
 
 fn evaluate(context: &Context) -> Option<RuleMatch> {
     let layers = [Layer::Pfss, Layer::Net, Layer::Dev, Layer::Blk];
-    let metrics = layers.iter().filter_map(|layer| context.layer(*layer)).find(|layer| {
-        layer.components.components.len() >= 3 && layer.components.bytes_max_over_mean > 2.0
-    })?;
+    let metrics = layers
+        .iter()
+        .filter_map(|layer| context.layer(*layer))
+        .find(|layer| layer.components.components.len() >= 3 && layer.components.bytes_max_over_mean > 2.0)?;
     let layer = metrics.layer;
     let components = &metrics.components.components;
     let factor = metrics.components.bytes_max_over_mean;
@@ -43,8 +44,10 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
         ],
         cause: "the layout of the files puts most bytes on one server or device".into(),
         counter_evidence: "a file that is meant to be on one server",
-        fixes: texts(["stripe the files over more servers (`lfs setstripe -c -1`, a distributed volume), and \
-            copy them"]),
+        fixes: texts([
+            "stripe the files over more servers (`lfs setstripe -c -1`, a distributed volume), and \
+            copy them",
+        ]),
         gain: Gain {
             seconds: context.all.seconds * context.share_from(layer) * (1.0 - 1.0 / factor),
             formula: format!(

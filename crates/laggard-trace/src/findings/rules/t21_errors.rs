@@ -1,5 +1,6 @@
 //! T21: requests fail or are requeued.
 
+use crate::characteristics::LayerMetrics;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
@@ -9,8 +10,8 @@ use crate::reference::Metric;
 pub(super) const RULE: Rule = Rule { title: "errors", explains: &[Metric::Errors], evaluate };
 
 fn evaluate(context: &Context) -> Option<RuleMatch> {
-    let layers = context.all.layers.iter().rev();
-    let metrics = layers.into_iter().find(|layer| layer.errors.failed + layer.errors.requeued > 0)?;
+    let has_errors = |layer: &&LayerMetrics| layer.errors.failed + layer.errors.requeued > 0;
+    let metrics = context.all.layers.iter().rev().find(has_errors)?;
     let (layer, errors) = (metrics.layer, &metrics.errors);
     let (failed, requeued) = (errors.failed, errors.requeued);
     let (what, cause) = if failed > 0 {
@@ -31,7 +32,8 @@ fn evaluate(context: &Context) -> Option<RuleMatch> {
             Evidence::new(layer, "failed requests", failed as f64, count(failed, "request"))
                 .expect("none")
                 .supports_if(failed > 0),
-            Evidence::new(layer, "requeued requests", requeued as f64, count(requeued, "request")).expect("none"),
+            Evidence::new(layer, "requeued requests", requeued as f64, count(requeued, "request"))
+                .expect("none"),
         ],
         cause,
         counter_evidence: "programs that expect these errors, such as probes",

@@ -1,9 +1,9 @@
 //! The shared form of T13, T14 and T15: most of the requests' time is spent in one layer.
 
+use crate::characteristics::LayerMetrics;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, RuleMatch, texts};
-use crate::characteristics::LayerMetrics;
 use crate::format::{bytes, nanoseconds, percent};
 use crate::model::Layer;
 

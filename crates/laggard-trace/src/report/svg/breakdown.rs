@@ -72,13 +72,7 @@ fn draw(
             (bars(shares, y))
         }
     };
-    Some(picture(
-        WIDTH,
-        TOP + rows.len() as f64 * ROW + 4.0,
-        title,
-        "Shares of time per layer",
-        &content,
-    ))
+    Some(picture(WIDTH, TOP + rows.len() as f64 * ROW + 4.0, title, "Shares of time per layer", &content))
 }
 
 fn bars(shares: &[(&str, f64)], y: f64) -> Markup {

@@ -54,7 +54,8 @@ impl Calibrate {
         };
         let target = target.map_err(explained)?;
         let mut points: Vec<Point> = Vec::new();
-        let mut table = output::table(&["read size", "queue depth", "rate", "median", "p99"], &[0, 1, 2, 3, 4]);
+        let mut table =
+            output::table(&["read size", "queue depth", "rate", "median", "p99"], &[0, 1, 2, 3, 4]);
         for run in RUNS {
             let point = measure(&target, run, self.each.micros().unsigned_abs()).map_err(explained)?;
             table.add_row([

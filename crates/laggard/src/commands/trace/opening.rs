@@ -51,10 +51,7 @@ impl ScopeArgs {
 pub fn open(path: &Path) -> anyhow::Result<Reader<File>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     Reader::open(file).with_context(|| {
-        format!(
-            "{}: `laggard trace record` and `laggard trace import` write trace files",
-            path.display()
-        )
+        format!("{}: `laggard trace record` and `laggard trace import` write trace files", path.display())
     })
 }
 
