@@ -40,10 +40,10 @@ pub enum Selection {
 
 pub(crate) struct ResolvedScope {
     /// Top layer first.
-    pub layers: Vec<Layer>,
-    pub scope: Scope,
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) scope: Scope,
     /// The scope in words.
-    pub description: String,
+    pub(crate) description: String,
 }
 
 pub(crate) fn resolve(

@@ -12,7 +12,7 @@ const MIN_BATCH: usize = 1024;
 
 /// Byte ranges of one object, joined where they touch.
 #[derive(Clone, Debug, Default)]
-pub struct Extents {
+pub(super) struct Extents {
     /// Sorted and disjoint.
     joined: Vec<(u64, u64)>,
     /// Not yet joined; the last one grows while requests are contiguous.
@@ -23,11 +23,11 @@ pub struct Extents {
 
 impl Extents {
     /// Joins ranges that are at most `gap` bytes apart.
-    pub fn new(gap: u64) -> Extents {
+    pub(super) fn new(gap: u64) -> Extents {
         Extents { gap, ..Extents::default() }
     }
 
-    pub fn add(&mut self, offset: u64, nbytes: u64) {
+    pub(super) fn add(&mut self, offset: u64, nbytes: u64) {
         let end = offset.saturating_add(nbytes);
         match self.batch.last_mut() {
             Some(last) if last.1 == offset => last.1 = end,
@@ -55,7 +55,7 @@ impl Extents {
     }
 
     /// Sorted.
-    pub fn streams(mut self) -> Vec<(u64, u64)> {
+    pub(super) fn streams(mut self) -> Vec<(u64, u64)> {
         self.join();
         self.joined
     }
@@ -73,7 +73,7 @@ fn merge(extents: &mut Vec<(u64, u64)>, gap: u64) {
 
 /// The extents of every object of a layer.
 #[derive(Clone, Debug, Default)]
-pub struct Footprint {
+pub(super) struct Footprint {
     objects: WordMap<u32, Extents>,
     gap: u64,
     bytes: u64,
@@ -98,11 +98,11 @@ pub struct Streams {
 
 impl Footprint {
     /// Joins ranges that are at most `gap` bytes apart.
-    pub fn new(gap: u64) -> Footprint {
+    pub(super) fn new(gap: u64) -> Footprint {
         Footprint { gap, ..Footprint::default() }
     }
 
-    pub fn add(&mut self, object: u32, offset: u64, nbytes: u64) {
+    pub(super) fn add(&mut self, object: u32, offset: u64, nbytes: u64) {
         let gap = self.gap;
         self.objects.entry(object).or_insert_with(|| Extents::new(gap)).add(offset, nbytes);
         self.bytes = self.bytes.saturating_add(nbytes);
@@ -124,7 +124,7 @@ impl Footprint {
         }
     }
 
-    pub fn streams(self) -> Streams {
+    pub(super) fn streams(self) -> Streams {
         let mut streams = Streams { is_coarse: self.is_coarse, ..Streams::default() };
         let long_bytes = 16.0 * self.bytes as f64 / (self.requests as f64).max(1.0);
         for (from, to) in self.objects.into_values().flat_map(Extents::streams) {

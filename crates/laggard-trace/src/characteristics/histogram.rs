@@ -7,7 +7,7 @@ const CLASSES: u64 = 32;
 const CLASS_BITS: u32 = CLASSES.trailing_zeros();
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Histogram {
+pub(crate) struct Histogram {
     counts: Vec<u32>,
     number: u64,
     sum: u128,
@@ -26,7 +26,7 @@ pub struct Summary {
 }
 
 impl Histogram {
-    pub fn add(&mut self, value: u64) {
+    pub(crate) fn add(&mut self, value: u64) {
         let class = class(value);
         if class >= self.counts.len() {
             self.counts.resize(class + 1, 0);
@@ -38,7 +38,7 @@ impl Histogram {
     }
 
     /// Adds the values of another histogram.
-    pub fn join(&mut self, other: &Histogram) {
+    pub(crate) fn join(&mut self, other: &Histogram) {
         if other.counts.len() > self.counts.len() {
             self.counts.resize(other.counts.len(), 0);
         }
@@ -48,21 +48,21 @@ impl Histogram {
         self.largest = self.largest.max(other.largest);
     }
 
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.number
     }
 
-    pub fn sum(&self) -> f64 {
+    pub(crate) fn sum(&self) -> f64 {
         self.sum as f64
     }
 
     /// 0 without values.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         if self.number == 0 { 0.0 } else { self.sum as f64 / self.number as f64 }
     }
 
     /// The middle of the quantile's class, at most the largest value.
-    pub fn quantile(&self, share: f64) -> f64 {
+    pub(crate) fn quantile(&self, share: f64) -> f64 {
         let rank = (share * self.number as f64).ceil().max(1.0) as u64;
         let mut passed = 0;
         for (class, count) in self.counts.iter().enumerate() {
@@ -74,7 +74,7 @@ impl Histogram {
         self.largest as f64
     }
 
-    pub fn summary(&self) -> Summary {
+    pub(crate) fn summary(&self) -> Summary {
         if self.number == 0 {
             return Summary::default();
         }
@@ -90,7 +90,7 @@ impl Histogram {
     }
 
     /// The number of values from each power of two to below the next, zeros first.
-    pub fn by_power_of_two(&self) -> Vec<(u64, u64)> {
+    pub(crate) fn by_power_of_two(&self) -> Vec<(u64, u64)> {
         let mut powers: Vec<(u64, u64)> = Vec::new();
         for (class, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let low = lowest(class);
@@ -104,7 +104,7 @@ impl Histogram {
     }
 
     /// The number of values below a power of two.
-    pub fn below(&self, power: u64) -> u64 {
+    pub(crate) fn below(&self, power: u64) -> u64 {
         self.counts.iter().take(class(power)).map(|count| u64::from(*count)).sum()
     }
 }

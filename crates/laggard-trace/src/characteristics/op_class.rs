@@ -14,24 +14,15 @@ pub enum OpClass {
 }
 
 impl OpClass {
-    pub const ALL: [OpClass; 5] =
+    pub(crate) const ALL: [OpClass; 5] =
         [OpClass::Read, OpClass::Write, OpClass::Sync, OpClass::Meta, OpClass::Other];
-    pub fn of(op: Op) -> OpClass {
+    pub(crate) fn of(op: Op) -> OpClass {
         match op {
             Op::Read => OpClass::Read,
             Op::Write => OpClass::Write,
             Op::Sync => OpClass::Sync,
             Op::Meta(_) => OpClass::Meta,
             Op::Discard | Op::Other => OpClass::Other,
-        }
-    }
-    pub fn name(self) -> &'static str {
-        match self {
-            OpClass::Read => "read",
-            OpClass::Write => "write",
-            OpClass::Sync => "sync",
-            OpClass::Meta => "meta",
-            OpClass::Other => "other",
         }
     }
 }

@@ -30,31 +30,31 @@ struct ClientRequest {
 type Key = (bool, u64, RequestId);
 
 #[derive(Clone, Copy, Debug)]
-pub struct ServerRequest {
-    pub op: Op,
-    pub offset: u64,
-    pub nbytes: u64,
-    pub admit_ns: u64,
+pub(crate) struct ServerRequest {
+    pub(crate) op: Op,
+    pub(crate) offset: u64,
+    pub(crate) nbytes: u64,
+    pub(crate) admit_ns: u64,
     /// Host and process.
-    pub server: (HostId, u32),
+    pub(crate) server: (HostId, u32),
 }
 
 /// A parent of a server's request.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ParentMatch {
-    pub parent: Parent,
-    pub rule: LinkRule,
+pub(crate) struct ParentMatch {
+    pub(crate) parent: Parent,
+    pub(crate) rule: LinkRule,
     /// Bytes that belong to the parent.
-    pub bytes: u64,
-    pub parent_op: Op,
-    pub parent_bytes: u64,
-    pub parent_admit_ns: u64,
+    pub(crate) bytes: u64,
+    pub(crate) parent_op: Op,
+    pub(crate) parent_bytes: u64,
+    pub(crate) parent_admit_ns: u64,
     /// Children of the parent, including this one.
-    pub parent_children: u32,
+    pub(crate) parent_children: u32,
 }
 
 #[derive(Debug)]
-pub struct RangeIndex {
+pub(crate) struct RangeIndex {
     candidates: BTreeMap<Key, ClientRequest>,
     order: VecDeque<Key>,
     /// Servers with a request that equals a client's: they serve these clients.
@@ -64,7 +64,7 @@ pub struct RangeIndex {
 
 impl RangeIndex {
     /// `clock_error_ns`: the largest difference between the clocks of two hosts.
-    pub fn new(clock_error_ns: u64) -> RangeIndex {
+    pub(crate) fn new(clock_error_ns: u64) -> RangeIndex {
         RangeIndex {
             candidates: BTreeMap::new(),
             order: VecDeque::new(),
@@ -74,7 +74,7 @@ impl RangeIndex {
     }
 
     /// Adds a client's request.
-    pub fn admit(
+    pub(crate) fn admit(
         &mut self,
         slot: Slot,
         id: RequestId,
@@ -104,14 +104,14 @@ impl RangeIndex {
         }
     }
 
-    pub fn ended(&mut self, op: Op, offset: u64, id: RequestId, callback_ns: u64) {
+    pub(crate) fn ended(&mut self, op: Op, offset: u64, id: RequestId, callback_ns: u64) {
         if let Some(candidate) = self.candidates.get_mut(&(op == Op::Write, offset, id)) {
             candidate.callback_ns = Some(callback_ns);
         }
     }
 
     /// The client's request that equals a server's request, or all that overlap it.
-    pub fn parents(&mut self, wanted: &ServerRequest) -> Vec<ParentMatch> {
+    pub(crate) fn parents(&mut self, wanted: &ServerRequest) -> Vec<ParentMatch> {
         if let Some(found) = self.equal(wanted) {
             self.known.insert(wanted.server);
             return vec![found];

@@ -8,16 +8,16 @@ use crate::hashing::WordMap;
 use crate::model::{Edge, Event, Flags, Header, Kind, Layer, LinkRule, NO_OFFSET, Record, RequestId};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UnusedEvents {
+pub(crate) struct UnusedEvents {
     /// Events of requests whose begin is not in the trace.
-    pub without_begin: u64,
+    pub(crate) without_begin: u64,
     /// Requests whose end is not in the trace.
-    pub without_end: u64,
+    pub(crate) without_end: u64,
     /// Events earlier than the one before.
-    pub out_of_order: u64,
+    pub(crate) out_of_order: u64,
 }
 
-pub struct Linker {
+pub(crate) struct Linker {
     table: OpenRequests,
     ranges: Option<RangeIndex>,
     client_layer: Option<Layer>,
@@ -38,7 +38,7 @@ const MAX_FOREIGN: usize = 1 << 20;
 
 impl Linker {
     /// `layers` are those that occur in the trace.
-    pub fn new(header: &Header, layers: &[Layer], scope: Scope) -> Linker {
+    pub(crate) fn new(header: &Header, layers: &[Layer], scope: Scope) -> Linker {
         let worst = header.hosts.iter().map(|host| host.offset_err_ns).max().unwrap_or(0);
         let clock_error_ns = if header.hosts.len() > 1 { worst.max(MIN_CLOCK_ERROR_NS) } else { 0 };
         let has_servers = layers.iter().any(|layer| is_server(*layer));
@@ -57,7 +57,7 @@ impl Linker {
         }
     }
 
-    pub fn record(&mut self, record: &Record, observer: &mut impl Observer) {
+    pub(crate) fn record(&mut self, record: &Record, observer: &mut impl Observer) {
         match record {
             Record::Event(event) => self.event(event, observer),
             Record::Edge(edge) => self.edge(edge, observer),
@@ -321,7 +321,7 @@ impl Linker {
     }
 
     /// Ends open requests as cut short.
-    pub fn finish(mut self, observer: &mut impl Observer) -> UnusedEvents {
+    pub(crate) fn finish(mut self, observer: &mut impl Observer) -> UnusedEvents {
         while let Some(oldest) = self.table.oldest() {
             self.cut(oldest, observer);
         }

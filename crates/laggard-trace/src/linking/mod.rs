@@ -8,7 +8,7 @@ mod observer;
 mod open_requests;
 mod scope;
 
-pub use linker::{Linker, UnusedEvents};
-pub use observer::{Link, Observer};
-pub use open_requests::{OpenRequest, Parent, Slot};
-pub use scope::{Exclusions, NameFilter, Scope};
+pub(crate) use linker::{Linker, UnusedEvents};
+pub(crate) use observer::{Link, Observer};
+pub(crate) use open_requests::{OpenRequest, Parent, Slot};
+pub(crate) use scope::{Exclusions, NameFilter, Scope};

@@ -3,7 +3,7 @@
 use super::open_requests::{OpenRequest, Parent};
 use crate::model::{Event, LinkRule, Op};
 
-pub trait Observer {
+pub(crate) trait Observer {
     /// A request begins.
     fn began(&mut self, open: &OpenRequest);
     /// A parent of a request is known; called once for each parent, after the child began.
@@ -25,17 +25,17 @@ pub trait Observer {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
-    pub rule: LinkRule,
+pub(crate) struct Link {
+    pub(crate) rule: LinkRule,
     /// Bytes of the child that belong to the parent.
-    pub bytes: u64,
-    pub parent_op: Op,
-    pub parent_bytes: u64,
-    pub parent_admit_ns: u64,
+    pub(crate) bytes: u64,
+    pub(crate) parent_op: Op,
+    pub(crate) parent_bytes: u64,
+    pub(crate) parent_admit_ns: u64,
     /// Data requests in the child's layer so far.
-    pub parent_children: u32,
+    pub(crate) parent_children: u32,
     /// The first of them.
-    pub is_parents_first: bool,
+    pub(crate) is_parents_first: bool,
     /// The child's first parent.
-    pub is_childs_first: bool,
+    pub(crate) is_childs_first: bool,
 }

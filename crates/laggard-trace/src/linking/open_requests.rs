@@ -10,15 +10,15 @@ const MAX_OPEN: usize = 1 << 17;
 
 /// The place of an open request; invalid once it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// Reused after the request's end.
-    pub place: u32,
+    pub(crate) place: u32,
     generation: u32,
 }
 
 /// The request of a layer above that caused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parent {
+pub(crate) enum Parent {
     /// Open when the child began.
     Open { slot: Slot, id: RequestId, layer: Layer },
     /// Ended before the child began, such as a buffered write.
@@ -26,13 +26,13 @@ pub enum Parent {
 }
 
 impl Parent {
-    pub fn layer(&self) -> Layer {
+    pub(crate) fn layer(&self) -> Layer {
         match self {
             Parent::Open { layer, .. } | Parent::Ended { layer, .. } => *layer,
         }
     }
 
-    pub fn id(&self) -> RequestId {
+    pub(crate) fn id(&self) -> RequestId {
         match self {
             Parent::Open { id, .. } | Parent::Ended { id, .. } => *id,
         }
@@ -41,38 +41,38 @@ impl Parent {
 
 /// An open request and its children.
 #[derive(Clone, Debug)]
-pub struct OpenRequest {
+pub(crate) struct OpenRequest {
     /// Times are on the clock of the first host.
-    pub request: Request,
-    pub slot: Slot,
-    pub parent: Option<Parent>,
+    pub(crate) request: Request,
+    pub(crate) slot: Slot,
+    pub(crate) parent: Option<Parent>,
     /// The topmost ancestor; itself without a parent.
-    pub root: Slot,
-    pub children: u32,
+    pub(crate) root: Slot,
+    pub(crate) children: u32,
     /// Children that read or write, by layer.
-    pub data_children: [u16; Layer::COUNT],
-    pub children_open: u32,
+    pub(crate) data_children: [u16; Layer::COUNT],
+    pub(crate) children_open: u32,
     /// Time with at least one open child.
-    pub covered_ns: u64,
+    pub(crate) covered_ns: u64,
     covered_since_ns: u64,
     /// With the layer below.
-    pub is_below: bool,
+    pub(crate) is_below: bool,
     /// Its ISSUE is in the trace, rather than inferred from its first child's ADMIT.
-    pub is_issue_seen: bool,
-    pub is_complt_seen: bool,
+    pub(crate) is_issue_seen: bool,
+    pub(crate) is_complt_seen: bool,
 }
 
 impl OpenRequest {
-    pub fn admit_ns(&self) -> u64 {
+    pub(crate) fn admit_ns(&self) -> u64 {
         self.request.at(Kind::Admit).unwrap_or(0)
     }
 
     /// Latency without the time in which a lower layer had the request.
-    pub fn self_ns(&self) -> Option<u64> {
+    pub(crate) fn self_ns(&self) -> Option<u64> {
         Some(self.request.latency_ns()?.saturating_sub(self.covered_ns))
     }
 
-    pub fn child_began(&mut self, now_ns: u64, layer: Layer, is_data: bool) {
+    pub(crate) fn child_began(&mut self, now_ns: u64, layer: Layer, is_data: bool) {
         let count = &mut self.data_children[layer as usize];
         *count = count.saturating_add(u16::from(is_data));
         if self.children_open == 0 {
@@ -82,7 +82,7 @@ impl OpenRequest {
         self.children_open += 1;
     }
 
-    pub fn child_ended(&mut self, now_ns: u64) {
+    pub(crate) fn child_ended(&mut self, now_ns: u64) {
         if self.children_open == 1 {
             self.covered_ns += now_ns.saturating_sub(self.covered_since_ns);
         }
@@ -90,7 +90,7 @@ impl OpenRequest {
     }
 
     /// Adds the time of children that are still open.
-    pub fn cover_until(&mut self, now_ns: u64) {
+    pub(crate) fn cover_until(&mut self, now_ns: u64) {
         if self.children_open > 0 {
             self.covered_ns += now_ns.saturating_sub(self.covered_since_ns);
             self.covered_since_ns = now_ns;
@@ -99,7 +99,7 @@ impl OpenRequest {
 }
 
 #[derive(Debug, Default)]
-pub struct OpenRequests {
+pub(crate) struct OpenRequests {
     places: Vec<Option<OpenRequest>>,
     generations: Vec<u32>,
     free: Vec<u32>,
@@ -108,20 +108,25 @@ pub struct OpenRequests {
 }
 
 impl OpenRequests {
-    pub fn find(&mut self, id: RequestId) -> Option<&mut OpenRequest> {
+    pub(crate) fn find(&mut self, id: RequestId) -> Option<&mut OpenRequest> {
         let place = *self.by_id.get(&id.0)?;
         self.places.get_mut(place as usize)?.as_mut()
     }
 
     /// None if the request has ended.
-    pub fn get(&mut self, slot: Slot) -> Option<&mut OpenRequest> {
+    pub(crate) fn get(&mut self, slot: Slot) -> Option<&mut OpenRequest> {
         if *self.generations.get(slot.place as usize)? != slot.generation {
             return None;
         }
         self.places[slot.place as usize].as_mut()
     }
 
-    pub fn begin(&mut self, event: &Event, parent: Option<Parent>, root: Option<Slot>) -> &mut OpenRequest {
+    pub(crate) fn begin(
+        &mut self,
+        event: &Event,
+        parent: Option<Parent>,
+        root: Option<Slot>,
+    ) -> &mut OpenRequest {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(None);
             self.generations.push(0);
@@ -146,7 +151,7 @@ impl OpenRequests {
         })
     }
 
-    pub fn end(&mut self, slot: Slot) -> Option<OpenRequest> {
+    pub(crate) fn end(&mut self, slot: Slot) -> Option<OpenRequest> {
         self.get(slot)?;
         let open = self.places[slot.place as usize].take()?;
         self.generations[slot.place as usize] = slot.generation.wrapping_add(1);
@@ -173,11 +178,11 @@ impl OpenRequests {
     }
 
     /// The oldest request, if there are too many.
-    pub fn surplus(&mut self) -> Option<Slot> {
+    pub(crate) fn surplus(&mut self) -> Option<Slot> {
         if self.by_id.len() <= MAX_OPEN { None } else { self.oldest() }
     }
 
-    pub fn oldest(&mut self) -> Option<Slot> {
+    pub(crate) fn oldest(&mut self) -> Option<Slot> {
         while let Some(first) = self.begun.front().copied() {
             if self.is_open(first) {
                 return Some(first);

@@ -7,37 +7,37 @@ use std::rc::Rc;
 use crate::model::{CommId, Event, Flags, Layer};
 
 /// Selects process names.
-pub type NameFilter = Rc<dyn Fn(&str) -> bool>;
+pub(crate) type NameFilter = Rc<dyn Fn(&str) -> bool>;
 
 /// Requests of the top layer that are left out.
 #[derive(Clone, Debug)]
-pub struct Exclusions {
-    pub top: Layer,
+pub(crate) struct Exclusions {
+    pub(crate) top: Layer,
     /// Objects with few bytes.
-    pub objects: HashSet<u32>,
+    pub(crate) objects: HashSet<u32>,
     /// Earlier requests belong to the start of the program.
-    pub before_ns: u64,
+    pub(crate) before_ns: u64,
 }
 
 #[derive(Clone, Default)]
-pub struct Scope {
+pub(crate) struct Scope {
     names: Option<NameFilter>,
     /// By [`CommId`].
     chosen: Vec<bool>,
     processes: Option<HashSet<u32>>,
-    pub excluded_layers: [bool; Layer::COUNT],
-    pub exclusions: Option<Exclusions>,
+    pub(crate) excluded_layers: [bool; Layer::COUNT],
+    pub(crate) exclusions: Option<Exclusions>,
     /// Layers of which only requests with a parent count.
-    pub only_linked: [bool; Layer::COUNT],
+    pub(crate) only_linked: [bool; Layer::COUNT],
 }
 
 impl Scope {
     /// Processes selected by name or by id.
-    pub fn of(names: Option<NameFilter>, processes: Option<HashSet<u32>>) -> Scope {
+    pub(crate) fn of(names: Option<NameFilter>, processes: Option<HashSet<u32>>) -> Scope {
         Scope { names, processes, ..Scope::default() }
     }
 
-    pub fn named(&mut self, id: CommId, name: &str) {
+    pub(crate) fn named(&mut self, id: CommId, name: &str) {
         let Some(names) = &self.names else { return };
         let place = usize::from(id.0);
         if place >= self.chosen.len() {
@@ -51,7 +51,7 @@ impl Scope {
     }
 
     /// Whether a request without a parent that begins with this event counts.
-    pub fn has(&self, event: &Event) -> bool {
+    pub(crate) fn has(&self, event: &Event) -> bool {
         !self.only_linked[event.layer as usize]
             && !self.excluded_layers[event.layer as usize]
             && (is_shared(event) || self.has_process(event))

@@ -6,7 +6,7 @@ use crate::characteristics::{Characteristics, LayerMetrics, OpClass};
 
 /// The direction of harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Harm {
+pub(crate) enum Harm {
     Low,
     High,
     Either,

@@ -65,14 +65,14 @@ pub enum Label {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Evaluation {
-    pub label: Label,
+pub(super) struct Evaluation {
+    pub(super) label: Label,
     /// The distance from the range divided by its width; negative if below, 0 inside.
-    pub distance: f64,
+    pub(super) distance: f64,
 }
 
 impl Range {
-    pub fn evaluate(&self, value: f64) -> Evaluation {
+    pub(super) fn evaluate(&self, value: f64) -> Evaluation {
         let [low, high] = self.ok;
         let is_harmful = match self.metric.harm() {
             Harm::Low => value < low,

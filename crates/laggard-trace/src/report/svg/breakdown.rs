@@ -9,7 +9,7 @@ use crate::characteristics::{Characteristics, LayerMetrics};
 const ROW: f64 = 24.0;
 const TOP: f64 = 30.0;
 
-pub fn activity(all: &Characteristics) -> Option<Markup> {
+pub(in super::super) fn activity(all: &Characteristics) -> Option<Markup> {
     let keys = [
         (Swatch::Box, "explained", "busy"),
         (Swatch::Box, "heat4", "only syncs above"),
@@ -30,7 +30,7 @@ pub fn activity(all: &Characteristics) -> Option<Markup> {
     draw(all, "Activity of each layer", &keys, shares)
 }
 
-pub fn stages(all: &Characteristics) -> Option<Markup> {
+pub(in super::super) fn stages(all: &Characteristics) -> Option<Markup> {
     let keys = [
         (Swatch::Box, "heat3", "wait time"),
         (Swatch::Box, "explained", "in the layers below"),

@@ -10,7 +10,7 @@ use crate::characteristics::{Characteristics, LayerMetrics};
 const HEIGHT: f64 = 64.0;
 const GAP: f64 = 18.0;
 
-pub fn draw(all: &Characteristics) -> Option<Markup> {
+pub(in super::super) fn draw(all: &Characteristics) -> Option<Markup> {
     if all.layers.is_empty() {
         return None;
     }

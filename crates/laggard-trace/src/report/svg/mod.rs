@@ -1,10 +1,10 @@
 //! Diagrams of a trace: one `<svg>` each, without scripts or inline styles.
 
-pub mod breakdown;
-pub mod concurrency;
-pub mod path;
-pub mod runs;
-pub mod timeline;
+pub(super) mod breakdown;
+pub(super) mod concurrency;
+pub(super) mod path;
+pub(super) mod runs;
+pub(super) mod timeline;
 
 use laggard_core::report::svg::frame::{number, rectangle, text};
 use maud::{Markup, html};

@@ -10,7 +10,7 @@ use crate::model::{Kind, Request};
 const ROW: f64 = 15.0;
 const MAX_ROWS: usize = 40;
 
-pub fn draw(path: &RequestPath) -> Option<Markup> {
+pub(in super::super) fn draw(path: &RequestPath) -> Option<Markup> {
     let root = path.requests.first()?;
     let span = Span { from_ns: root.at(Kind::Admit)?, to_ns: root.at(Kind::Callback)? };
     let shown = path.requests.len().min(MAX_ROWS);

@@ -10,7 +10,7 @@ use crate::format::{bytes, plain};
 const ROW: f64 = 18.0;
 const BARS_LEFT: f64 = LEFT + 150.0;
 
-pub fn draw(all: &Characteristics) -> Option<Markup> {
+pub(in super::super) fn draw(all: &Characteristics) -> Option<Markup> {
     let layers: Vec<&LayerMetrics> = all.layers.iter().filter(|layer| layer.runs.requests > 1).collect();
     if layers.is_empty() {
         return None;

@@ -16,7 +16,7 @@ const TOP: f64 = 34.0;
 /// A request and its row.
 type Placed<'r> = (usize, &'r Request);
 
-pub fn draw(timeline: &Timeline) -> Option<Markup> {
+pub(in super::super) fn draw(timeline: &Timeline) -> Option<Markup> {
     let span = Span { from_ns: timeline.from_ns, to_ns: timeline.to_ns };
     let mut y = TOP;
     let mut groups: Vec<(Layer, f64, Vec<Placed>)> = Vec::new();
