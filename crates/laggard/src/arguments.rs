@@ -1,36 +1,33 @@
-//! How words on the command line become values.
+//! Parsers of arguments.
 
 use globset::{Glob, GlobMatcher};
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 
-/// A metric, by its name.
 pub fn metric(name: &str) -> Result<&'static Metric, String> {
     Metric::named(name).ok_or_else(|| format!("not a metric; there are {}", Metric::names()))
 }
 
-/// A pattern over names, as a shell has them.
+/// A pattern as in a shell.
 pub fn glob(text: &str) -> Result<GlobMatcher, String> {
     Glob::new(text).map(|glob| glob.compile_matcher()).map_err(|error| error.to_string())
 }
 
-/// A length of time that is more than none.
 pub fn positive_span(text: &str) -> Result<Span, String> {
     match text.parse::<Span>() {
         Ok(span) if span > Span::ZERO => Ok(span),
-        Ok(_) => Err("must be longer than no time".into()),
+        Ok(_) => Err("must be longer than 0".into()),
         Err(error) => Err(error.to_string()),
     }
 }
 
-/// The wall clock.
 pub fn now() -> Timestamp {
     jiff::Timestamp::now().into()
 }
 
 /// `20GiB`, `500MB`, `1000000`.
 pub fn size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is no size: write it like 20GiB, 500MB or 1000000");
+    let wrong = || format!("{text:?} is not a size: write it like 20GiB, 500MB or 1000000");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..digits].parse().map_err(|_| wrong())?;
     let unit = match text[digits..].trim().to_ascii_lowercase().as_str() {

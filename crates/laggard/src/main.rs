@@ -1,4 +1,4 @@
-//! laggard: which component holds this storage system back, why, and how do you know?
+//! laggard: which component slows this storage system down, and why?
 //!
 //! One file per command under `commands`; this one owns the command line and the exit status.
 
@@ -15,11 +15,11 @@ mod timeframe;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Outcome;
 
-/// Finds the component that holds a storage system back, and shows the evidence.
+/// Finds the component that slows a storage system down, and shows the evidence.
 ///
 /// laggard compares peers: striping makes healthy servers, disks and links behave alike, so the one that
 /// behaves differently is the suspect. It needs no change to the file system, the applications or the kernel.
@@ -34,12 +34,12 @@ const AFTER: &str = "\
 Examples:
   laggard demo                                   see it find a fault in a simulated cluster, in a few seconds
   laggard record -o data --for 10m               record this host's disks, network and TCP links
-  laggard import /var/log/sysstat/sa* -o data    bring in what sysstat has recorded
-  laggard tables data                            what is in a dataset
+  laggard import /var/log/sysstat/sa* -o data    import the files of sysstat
+  laggard tables data                            list the contents of a dataset
   laggard show data await --every 15s            a metric of every disk
-  laggard diagnose data                          who holds the system back, and why
+  laggard diagnose data                          which component slows the system down, and why
 
-Exit status: 0 done, 1 suspects (diagnose --exit-code), 2 usage or input error, 3 the machine lacks something, 4 data too poor to judge.";
+Exit status: 0 done, 1 suspects (diagnose --exit-code), 2 usage or input error, 3 something is missing on this machine, 4 data too poor to evaluate.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -65,14 +65,60 @@ enum Command {
     Probe(commands::probe::Probe),
     #[command(hide = true)]
     Guard(commands::inject::Guard),
-    #[command(hide = true)]
-    Manual(commands::manual::Manual),
+    Man(commands::man::Man),
+    Completions(commands::completions::Completions),
+}
+
+/// The commands as `laggard --help` groups them.
+const GROUPS: [(&str, &[&str]); 3] = [
+    (
+        "Operate",
+        &[
+            "demo",
+            "record",
+            "import",
+            "tables",
+            "show",
+            "metrics",
+            "cluster",
+            "diagnose",
+            "train",
+            "rank",
+            "feedback",
+            "man",
+            "completions",
+        ],
+    ),
+    ("Trace", &["trace"]),
+    ("Test", &["simulate", "eval", "lab", "inject", "campaign", "work", "probe", "logs"]),
+];
+
+/// The command line, with the commands of the help in their groups.
+fn command_line() -> clap::Command {
+    let command = Arguments::command();
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+        groups(&command)
+    );
+    command.help_template(template)
+}
+
+fn groups(command: &clap::Command) -> String {
+    let line = |name: &&str| {
+        let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+        format!("  {name:<12} {}\n", about.map(ToString::to_string).unwrap_or_default())
+    };
+    let group = |(title, names): &(&str, &[&str])| {
+        format!("{title}:\n{}\n", names.iter().map(line).collect::<String>())
+    };
+    GROUPS.iter().map(group).collect()
 }
 
 fn main() -> ExitCode {
     failure::hush_foreign_panics();
-    let outcome = run(Arguments::parse().command);
-    failure::exit_status(outcome)
+    let matches = command_line().get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    failure::exit_status(run(arguments.command))
 }
 
 fn run(command: Command) -> Outcome {
@@ -98,14 +144,14 @@ fn run(command: Command) -> Outcome {
         Command::Work(work) => work.run(),
         Command::Campaign(campaign) => campaign.run(),
         Command::Probe(probe) => probe.run(),
-        Command::Manual(manual) => manual.run(),
+        Command::Man(man) => man.run(),
+        Command::Completions(completions) => completions.run(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
     const DOCUMENTS: [&str; 14] = [
@@ -173,6 +219,17 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
+        command_line().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_group_of_the_help() {
+        let visible = Arguments::command();
+        let mut visible: Vec<&str> =
+            visible.get_subcommands().filter(|one| !one.is_hide_set()).map(clap::Command::get_name).collect();
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        visible.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, visible);
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
-use laggard_core::methods::choice::{MethodChoice, MethodName, PaperOptions};
+use laggard_core::methods::choice::{ChoiceError, MethodChoice, MethodName, PaperOptions};
 use laggard_core::methods::papers::distances::Measure;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
@@ -63,6 +64,9 @@ impl Details {
 
 impl MethodOptions {
     pub fn parsed(&self) -> anyhow::Result<MethodChoice> {
+        if self.method == MethodWord::Laggard && self.thresholds.is_some() {
+            bail!(ChoiceError::NotForLaggard("--thresholds"));
+        }
         Ok(MethodChoice {
             name: self.name(),
             details: self.details.parsed(),

@@ -62,12 +62,12 @@ pub fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{plural}")
 }
 
-/// How many columns the terminal has; 100 where there is none.
+/// The width of the terminal in columns; 100 without a terminal.
 pub fn width() -> usize {
     terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| usize::from(width.0)).max(60)
 }
 
-/// A time that nobody needs to the second.
+/// A time in whole minutes.
 pub fn minutes(time: std::time::Duration) -> String {
     format!("{} min", time.as_secs().div_ceil(60))
 }

@@ -1,22 +1,19 @@
-//! Progress on a terminal; nothing at all where standard error is none.
+//! Progress bars on a terminal; nothing where standard error is not a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar over bytes.
 pub fn over_bytes(total: u64) -> ProgressBar {
     let bar = ProgressBar::new(total);
     bar.set_style(style("{bar:30} {bytes}/{total_bytes} {binary_bytes_per_sec}, {eta} left  {wide_msg}"));
     bar
 }
 
-/// A bar over seconds of recording.
 pub fn over_seconds(total: u64) -> ProgressBar {
     let bar = ProgressBar::new(total);
     bar.set_style(style("{bar:30} {pos}/{len} s  {wide_msg}"));
     bar
 }
 
-/// A bar over hosts, or days of hosts.
 pub fn over_hosts(total: u64) -> ProgressBar {
     let bar = ProgressBar::new(total);
     bar.set_style(style("{bar:30} {pos}/{len} hosts, {eta} left  {wide_msg}"));

@@ -1,4 +1,4 @@
-//! The part of a recording that is looked at.
+//! The time options: `--from` and `--to`.
 
 use anyhow::bail;
 use clap::Args;
@@ -6,19 +6,18 @@ use laggard_core::model::time::{Timestamp, parse_time};
 
 use crate::arguments::now;
 
-/// From when until when.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Timeframe {
-    /// From when on: 2026-11-15T10:00:00Z, 2026-11-15, or -2h.
+    /// The begin of the time: 2026-11-15T10:00:00Z, 2026-11-15, or -2h.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     from: Option<String>,
-    /// Until when.
+    /// The end of the time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     to: Option<String>,
 }
 
 impl Timeframe {
-    /// Both ends; all of time where none is said.
+    /// Both ends; unlimited where an option is missing.
     pub fn ends(&self) -> anyhow::Result<(Timestamp, Timestamp)> {
         let now = now();
         let time = |text: &Option<String>| text.as_deref().map(|t| parse_time(t, now)).transpose();

@@ -19,10 +19,10 @@ fn the_demo_names_the_culprit_that_it_planted() {
         assert!(report.contains("Likely cause  disk busy"), "{report}");
         let told = errors(&shown);
         assert!(
-            told.contains(&format!("The truth, which diagnose did not look at: {culprit}, disk-busy")),
+            told.contains(&format!("The simulated fault, which diagnose did not read: {culprit}, disk-busy")),
             "{told}"
         );
-        assert!(told.contains("What to try next:"), "{told}");
+        assert!(told.contains("Next steps:"), "{told}");
         assert_eq!(files(folder.path(), "report.html").len(), 1);
     }
 }

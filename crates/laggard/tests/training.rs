@@ -49,7 +49,7 @@ fn a_span_that_is_not_calm_is_told_and_shown() {
     let trained = laggard(&["train", &slow, "-o", &path("t.toml"), "--html", &path("t.html")]);
     assert!(trained.status.success(), "{}", errors(&trained));
     let (told, page) = (errors(&trained), std::fs::read_to_string(path("t.html")).unwrap());
-    assert!(told.contains("the training span is not calm: "), "{told}");
+    assert!(told.contains("the training time is not calm: "), "{told}");
     assert!(told.contains("-> choose a calmer time"), "{told}");
     let labels = std::fs::read_to_string(format!("{slow}/labels.csv")).unwrap();
     for name in labels.lines().skip(1).map(|label| label.split(',').next().unwrap()) {
@@ -67,7 +67,7 @@ fn too_little_is_refused_with_what_is_needed() {
     let refused = laggard(&["train", &calm, "-o", &thresholds, "--to", "2026-11-15T00:30:00Z"]);
     assert_eq!(refused.status.code(), Some(4));
     assert!(errors(&refused).contains("at least 5 are needed"), "{}", errors(&refused));
-    assert!(errors(&refused).contains("production needs 45 min at least"), "{}", errors(&refused));
+    assert!(errors(&refused).contains("production needs at least 45 min"), "{}", errors(&refused));
     assert!(!Path::new(&thresholds).exists());
     let refused = laggard(&["train", &calm, "-o", &thresholds, "--from", "2027-01-01"]);
     assert_eq!(refused.status.code(), Some(4), "{}", errors(&refused));
@@ -89,7 +89,7 @@ fn what_is_enough_for_one_metric_only_is_refused() {
     let to = "2026-11-15T12:01:30Z";
     let refused = laggard(&["train", &bench, "-o", &thresholds, "--method", "testbench", "--to", to]);
     assert_eq!(refused.status.code(), Some(4), "{}", errors(&refused));
-    assert!(errors(&refused).contains("testbench needs 3 min 12 s at least"), "{}", errors(&refused));
+    assert!(errors(&refused).contains("testbench needs at least 3 min 12 s"), "{}", errors(&refused));
     assert!(!Path::new(&thresholds).exists());
 }
 

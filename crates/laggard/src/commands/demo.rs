@@ -10,8 +10,8 @@ use crate::failure::{Done, Outcome, tell};
 
 /// See it work: a small cluster with one fault, simulated, recorded and diagnosed.
 ///
-/// Needs neither root nor downloads. Ten servers and ten clients read large files; from the third minute on, one
-/// disk is kept busy by somebody whom its host cannot see.
+/// Needs neither root nor downloads. Ten servers and ten clients read large files; from the third minute on, another
+/// host loads the disk of one server.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -21,12 +21,12 @@ pub struct Demo {
     /// Where to keep the dataset and the page. Default: a new temporary folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Another seed hurts another server.
+    /// Another seed makes another server faulty.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
 
-/// A command that is run as if a person had typed it.
+/// A command that is run as if it had been typed.
 #[derive(Parser)]
 struct Typed<A: Args> {
     #[command(flatten)]
@@ -56,7 +56,7 @@ impl Demo {
         typed::<Diagnose>("diagnose", &[data, "--html", page])?.run()?;
         tell(truth(&folder.join("data/labels.csv"))?);
         tell(format_args!(
-            "\nWhat to try next:\n  \
+            "\nNext steps:\n  \
              open {page}\n  \
              laggard show {data} await --component '*:sdb' --format plot\n  \
              laggard simulate testbench -o other --set fault=receive-pktloss --set workload=ddw && laggard diagnose other\n  \
@@ -79,13 +79,13 @@ impl Demo {
     }
 }
 
-/// What the simulator did, for comparison: the diagnosis was not told.
+/// The simulated fault, for comparison: the diagnosis does not read it.
 fn truth(labels: &Path) -> anyhow::Result<String> {
     let named = || labels.display().to_string();
     let text = std::fs::read_to_string(labels).with_context(named)?;
     let fields: Vec<&str> = text.lines().nth(1).unwrap_or_default().split(',').collect();
     let [component, begin, end, cause] = fields[..] else { bail!("{}: expected a label", named()) };
-    Ok(format!("\nThe truth, which diagnose did not look at: {component}, {cause}, from {begin} to {end}."))
+    Ok(format!("\nThe simulated fault, which diagnose did not read: {component}, {cause}, from {begin} to {end}."))
 }
 
 fn shown(path: &Path) -> anyhow::Result<&str> {

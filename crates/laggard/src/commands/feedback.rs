@@ -1,4 +1,4 @@
-//! `laggard feedback`: what operators know and the recording does not.
+//! `laggard feedback`: repairs and other facts that a recording does not contain.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use crate::arguments::{now, positive_span};
 use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
-/// Say what became of a suspect, or list what was said.
+/// Record that a suspect was repaired or shall be ignored, or list the feedback.
 ///
-/// A component is named as in reports; a server, controller, array, ... stands for all that belongs to it. What is said
-/// is kept in the dataset, in feedback.toml, and heeded by `diagnose` and `rank`.
+/// A component is named as in reports; a server, controller, array, ... stands for all that it contains. Feedback is
+/// stored in the dataset, in feedback.toml, and used by `diagnose` and `rank`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -36,7 +36,6 @@ Exit status: 0 done, 2 usage or input error.")]
 pub struct Feedback {
     /// The dataset: a folder.
     dataset: String,
-    /// What to do.
     #[arg(value_enum)]
     action: Action,
     /// A component, or a server, controller, array, ...; where the name is not enough, `controller=NAME`.
@@ -47,28 +46,28 @@ pub struct Feedback {
     /// How long to snooze: 2h, 1d.
     #[arg(long = "for", value_name = "SPAN", value_parser = positive_span)]
     length: Option<Span>,
-    /// Why, for whoever reads it later.
+    /// The reason, for later readers.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     note: String,
     /// The cluster file. Default: cluster.toml in the dataset, or none.
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
-    /// The list as JSON.
+    /// Print the list as JSON.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Action {
-    /// It is mended: what was before is over, what shows from then on is new.
+    /// It was repaired: earlier incidents are over, later ones are new.
     Repaired,
-    /// Do not tell it any more.
+    /// Do not report it any more.
     Ignore,
-    /// Do not tell it for a while.
+    /// Do not report it for a while.
     Snooze,
-    /// Tell it again.
+    /// Report it again.
     Unignore,
-    /// What was said so far.
+    /// List the feedback.
     List,
 }
 
@@ -85,14 +84,14 @@ impl Feedback {
         let event = self.event(word)?;
         let meant = self.meant(&dataset, &event.component)?;
         notebook::add(&dataset, &event)?;
-        tell(format_args!("{} {}{}{meant}", event.word.as_str(), event.component, told_time(&event)));
+        tell(format_args!("{} {}{}{meant}", event.word.as_str(), event.component, shown_time(&event)));
         Ok(Done::Well)
     }
 
     fn event(&self, word: Word) -> anyhow::Result<Event> {
         let Some(component) = self.component.clone() else {
             bail!(
-                "{} whom? Name a component: `laggard cluster check DATASET --members` lists them",
+                "{}: name a component: `laggard cluster check DATASET --members` lists them",
                 word.as_str()
             );
         };
@@ -108,7 +107,7 @@ impl Feedback {
         Ok(Event { word, component, at, until, note: self.note.clone(), noted })
     }
 
-    /// Who is meant, in words. Nobody: refused, with the nearest name that is known.
+    /// The number of components, in words. Fails where there is none, with the most similar name.
     fn meant(&self, dataset: &Dataset, name: &str) -> anyhow::Result<String> {
         let file = cluster_file(dataset, self.cluster.as_deref())?;
         let (recorded, problems) = recorded_components(dataset)?;
@@ -124,13 +123,13 @@ impl Feedback {
 
     fn list(&self, dataset: &Dataset) -> Outcome {
         if let Some(component) = &self.component {
-            bail!("list shows all that was said; {component:?} is one word too many");
+            bail!("list takes no component: remove {component:?}");
         }
         let (said, problems) = notebook::read(dataset)?;
         if self.json {
             output::json(&Document { schema: "laggard.feedback/1", events: &said.events })?;
         } else if said.events.is_empty() {
-            tell("nothing was said so far");
+            tell("there is no feedback");
         } else {
             output::print(&lines(&said))?;
         }
@@ -139,7 +138,7 @@ impl Feedback {
     }
 }
 
-/// Nobody has mistyped a longer one.
+/// Longer names are not typing errors.
 const LONGEST_NAME: usize = 200;
 
 #[derive(Serialize)]
@@ -165,7 +164,7 @@ fn lines(said: &Said) -> comfy_table::Table {
     table
 }
 
-fn told_time(event: &Event) -> String {
+fn shown_time(event: &Event) -> String {
     match (event.at, event.until) {
         (Some(at), Some(until)) => format!(" from {at} to {until}"),
         (Some(at), None) => format!(" from {at} on"),
@@ -184,7 +183,7 @@ fn unknown(name: &str, inventory: &Inventory) -> String {
                 .map(String::as_str),
         );
     }
-    // Measuring takes the product of both lengths.
+    // The time to compare names grows with the product of both lengths.
     let known = known.into_iter().filter(|_| name.len() <= LONGEST_NAME);
     let nearest = known.min_by_key(|known| strsim::damerau_levenshtein(name, known));
     let hint = nearest.map_or_else(String::new, |nearest| format!(": is it {nearest}?"));

@@ -2,6 +2,7 @@
 
 pub mod campaign;
 pub mod cluster;
+pub mod completions;
 pub mod demo;
 pub mod diagnose;
 pub mod eval;
@@ -10,7 +11,7 @@ pub mod import;
 pub mod inject;
 pub mod lab;
 pub mod logs;
-pub mod manual;
+pub mod man;
 pub mod metrics;
 pub mod probe;
 pub mod rank;
