@@ -86,11 +86,7 @@ fn a_metric_that_the_method_never_looks_at_is_refused_with_those_it_does() {
     prints(&["simulate", "scale", "-o", &dataset, "--set", "components=4", "--set", "samples=10"]);
     let output = laggard(&["diagnose", &dataset, "--metric", "tps"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        errors(&output).contains("the method laggard does not compare tps, but "),
-        "{}",
-        errors(&output)
-    );
+    assert!(errors(&output).contains("the method laggard does not compare tps, but "), "{}", errors(&output));
 }
 
 #[test]
@@ -350,7 +346,11 @@ fn what_cannot_be_diagnosed_is_refused_with_a_reason() {
             2,
             "--windows is for the method laggard",
         ),
-        (vec![data.into(), "--from 2030-01-01".into()], 4, "the recording has samples from 2026-11-15T12:00:00Z to"),
+        (
+            vec![data.into(), "--from 2030-01-01".into()],
+            4,
+            "the recording has samples from 2026-11-15T12:00:00Z to",
+        ),
         (vec![data.into(), "--to 2020-01-01".into()], 4, "no two samples are 1s apart"),
         (vec![data.into(), "--from -1d --to -2d".into()], 2, "is after --to"),
         (vec![data.into(), "--from yesterday".into()], 2, "yesterday"),

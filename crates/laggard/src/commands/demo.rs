@@ -85,7 +85,9 @@ fn truth(labels: &Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(labels).with_context(named)?;
     let fields: Vec<&str> = text.lines().nth(1).unwrap_or_default().split(',').collect();
     let [component, begin, end, cause] = fields[..] else { bail!("{}: expected a label", named()) };
-    Ok(format!("\nThe simulated fault, which diagnose did not read: {component}, {cause}, from {begin} to {end}."))
+    Ok(format!(
+        "\nThe simulated fault, which diagnose did not read: {component}, {cause}, from {begin} to {end}."
+    ))
 }
 
 fn shown(path: &Path) -> anyhow::Result<&str> {
