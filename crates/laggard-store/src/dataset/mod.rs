@@ -1,5 +1,5 @@
 //! A dataset: many segments in one folder or prefix.
-//! In: a location. Out: its segments, and their rows. Always: one broken file does not hide the others.
+//! In: a location. Out: its segments, and their rows. Always: a broken file does not hide the others.
 
 pub mod notebook;
 pub mod retention;

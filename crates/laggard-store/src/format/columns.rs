@@ -94,7 +94,7 @@ impl Names {
     }
 }
 
-/// A stretch of a table's rows as a table of its own, with all columns.
+/// A range of a table's rows as a table of its own.
 pub(crate) fn rows_within(rows: &RawTable, range: Range<usize>) -> RawTable {
     let mut part = RawTable::new(rows.schema());
     for name in rows.names() {

@@ -1,4 +1,4 @@
-//! What of a dataset is wanted: tables, columns, hosts, components, times.
+//! The wanted part of a dataset: tables, columns, hosts, components, times.
 
 use std::fmt;
 
@@ -7,17 +7,15 @@ use laggard_core::model::time::{Span, Timestamp};
 
 use crate::format::cycle::next_cycle;
 
-/// Says of a name whether it is wanted.
+/// Whether a host or component of that name is wanted.
 pub type Predicate<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
-/// What a scan hands out. The default is everything.
+/// The rows that a scan hands out. The default is everything.
 #[derive(Clone, Default)]
 pub struct Selection<'a> {
     /// The tables; all if there is none.
     pub tables: Vec<Wanted>,
-    /// The hosts.
     pub hosts: Option<Predicate<'a>>,
-    /// The components.
     pub components: Option<Predicate<'a>>,
     /// No samples before this.
     pub from: Option<Timestamp>,
@@ -25,10 +23,9 @@ pub struct Selection<'a> {
     pub to: Option<Timestamp>,
 }
 
-/// A table, and which of its columns.
+/// A table, and some of its columns.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The table.
     pub table: &'static Schema,
     /// The columns, by their position in the schema; all if this is nothing. Time, uptime and component
     /// always come along.
@@ -47,7 +44,7 @@ impl fmt::Debug for Selection<'_> {
     }
 }
 
-/// What is wanted of one segment.
+/// The wanted rows of one segment.
 pub(crate) struct WantedRows<'a> {
     pub(crate) columns: Vec<&'static str>,
     pub(crate) components: Option<Predicate<'a>>,
@@ -62,7 +59,7 @@ impl<'a> Selection<'a> {
         Selection { tables: vec![keys], ..Selection::default() }
     }
 
-    /// What is wanted of a segment; nothing if it cannot hold any of it.
+    /// The wanted rows of a segment; nothing if it cannot hold any.
     pub(crate) fn wanted(&self, host: &str, table: &Schema, start: Timestamp) -> Option<WantedRows<'a>> {
         let wanted = self.tables.iter().find(|wanted| wanted.table.name == table.name);
         if (wanted.is_none() && !self.tables.is_empty())

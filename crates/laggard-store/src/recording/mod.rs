@@ -2,6 +2,6 @@
 //! In: rows of one host. Out: live tails and sealed segments. Always: at most one recorder per host and folder.
 
 pub mod recorder;
-pub mod recover;
+pub(crate) mod recover;
 mod sealer;
-pub mod writer_thread;
+pub(crate) mod writer_thread;
