@@ -5,6 +5,8 @@
 //! them into the [`nodes`] of any system for a limited time. [`runner`] runs cases: [`experiments`] record [`workloads`]
 //! with a fault, and a [`campaign`] tests how a file system and its fsck handle faults, with verifiable [`work`].
 
+#![warn(unreachable_pub)]
+
 pub mod machine;
 
 pub mod disks;

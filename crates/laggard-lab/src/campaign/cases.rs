@@ -5,7 +5,7 @@ use crate::runner::case::Case;
 use laggard_core::model::random::Random;
 
 /// All cases in the order in which they run: repeat by repeat, so that a campaign which ends early has some of each.
-pub fn of(config: &Config) -> Vec<Case> {
+pub(super) fn of(config: &Config) -> Vec<Case> {
     (1..=config.repeats).flat_map(|repeat| of_repeat(config, repeat)).collect()
 }
 

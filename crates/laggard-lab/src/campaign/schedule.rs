@@ -8,7 +8,7 @@ use crate::runner::case::Case;
 use crate::runner::schedule::Origin;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Schedule {
+pub(super) struct Schedule {
     #[serde(flatten)]
     pub origin: Origin,
     /// In the order in which they run.
@@ -16,7 +16,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    pub fn of(config: &Config) -> Schedule {
+    pub(super) fn of(config: &Config) -> Schedule {
         Schedule { origin: config.origin(), cases: cases::of(config) }
     }
 }

@@ -1,7 +1,7 @@
 //! Delta debugging (ddmin): the fewest nodes that still cause a failure.
 
 /// Shortens a list as far as `still_fails` holds. It must hold for the whole list.
-pub fn ddmin<T: Clone, E>(
+pub(super) fn ddmin<T: Clone, E>(
     all: &[T],
     still_fails: &mut dyn FnMut(&[T]) -> Result<bool, E>,
 ) -> Result<Vec<T>, E> {

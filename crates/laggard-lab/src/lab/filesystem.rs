@@ -66,18 +66,18 @@ fn wait_for_health(lab: &Lab, adapter: &Adapter) -> Result<(), LabError> {
     wait_for(&format!("{} to be healthy", adapter.name), 60, || lab.health().ok())
 }
 
-pub fn start(lab: &Lab, adapter: &Adapter, host: &HostPlan) -> Result<(), LabError> {
+pub(super) fn start(lab: &Lab, adapter: &Adapter, host: &HostPlan) -> Result<(), LabError> {
     lab.script(host, &adapter.start)
 }
 
 /// Creates the file system from the first server, and waits until it is healthy.
-pub fn create(lab: &Lab, adapter: &Adapter) -> Result<(), LabError> {
+pub(super) fn create(lab: &Lab, adapter: &Adapter) -> Result<(), LabError> {
     let hosts = lab.hosts();
     let Some(first) = hosts.first() else { return Ok(()) };
     lab.script(first, &adapter.create)?;
     wait_for_health(lab, adapter)
 }
 
-pub fn mount(lab: &Lab, adapter: &Adapter, host: &HostPlan) -> Result<(), LabError> {
+pub(super) fn mount(lab: &Lab, adapter: &Adapter, host: &HostPlan) -> Result<(), LabError> {
     lab.script(host, &adapter.mount)
 }

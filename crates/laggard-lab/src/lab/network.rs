@@ -46,12 +46,12 @@ mount -t tmpfs -o mode=755 lab /run
 mkdir -p $BRICK $MOUNTPOINT
 touch $MARKER";
 
-pub fn lay_switch(keeper: &Process) -> Result<(), LabError> {
+pub(super) fn lay_switch(keeper: &Process) -> Result<(), LabError> {
     Place::Network(keeper.number).script(SWITCH, &[]).map(drop)
 }
 
 /// Creates a host and connects it.
-pub fn make_host(lab: &Lab, keeper: &Process, plan: &HostPlan) -> Result<(), LabError> {
+pub(super) fn make_host(lab: &Lab, keeper: &Process, plan: &HostPlan) -> Result<(), LabError> {
     let name = &plan.name;
     let holder = start_holder(lab, keeper, name)?;
     let private = lab.adapter()?.map_or_else(Vec::new, |adapter| adapter.private);

@@ -9,14 +9,14 @@ use crate::machine::{LabError, loops};
 use crate::plan::host::HostPlan;
 
 /// Mounts a tmpfs for the data of all disks, so that the machine's own disk has no influence.
-pub fn mount_data(lab: &Lab, keeper: Place) -> Result<(), LabError> {
+pub(super) fn mount_data(lab: &Lab, keeper: Place) -> Result<(), LabError> {
     let mib: u64 = lab.hosts().iter().filter_map(|plan| plan.disk.as_ref()).map(|disk| disk.size_mib).sum();
     let (size, data) = (format!("size={}m", mib + 64), lab.folder.join("data").display().to_string());
     keeper.run(&["mount", "-t", "tmpfs", "-o", &size, "lab", &data]).map(drop)
 }
 
 /// Creates the disk of a server and mounts it there. A client has none.
-pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabError> {
+pub(super) fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabError> {
     let Some(disk) = &plan.disk else { return Ok(()) };
     let name = plan.name.as_str();
     // Directly on the data, which is faster than through the disk model.
@@ -39,7 +39,7 @@ pub fn make_disk(lab: &Lab, keeper: Place, plan: &HostPlan) -> Result<(), LabErr
 }
 
 /// Limits dirty pages, so that all disks are written continuously. The old limits are in the manifest first.
-pub fn limit(lab: &mut Lab) -> Result<(), LabError> {
+pub(super) fn limit(lab: &mut Lab) -> Result<(), LabError> {
     let hosts = lab.hosts();
     let devices = hosts.iter().filter_map(|host| lab.device(&host.name));
     lab.manifest.limits = devices.filter_map(|device| Limits::of(&device)).collect();

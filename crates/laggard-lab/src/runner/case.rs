@@ -18,7 +18,7 @@ pub struct Case {
 }
 
 /// Replaces the name of a fault where there is none.
-pub const CONTROL: &str = "control";
+pub(crate) const CONTROL: &str = "control";
 
 impl Case {
     /// The name of all its repeats: `a-DevFail/ONE`.

@@ -8,7 +8,7 @@ use crate::machine::LabError;
 use crate::plan::host::HostPlan;
 
 /// Servers, clients, and links by the names of both ends.
-pub fn file(lab: &Lab) -> Result<ClusterFile, LabError> {
+pub(super) fn file(lab: &Lab) -> Result<ClusterFile, LabError> {
     let hosts = lab.hosts();
     let (servers, clients): (Vec<&HostPlan>, Vec<&HostPlan>) =
         hosts.iter().partition(|host| host.is_server());

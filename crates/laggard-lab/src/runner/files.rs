@@ -12,14 +12,14 @@ use crate::machine::LabError;
 
 /// A file of JSON lines, each synchronised.
 #[derive(Debug)]
-pub struct JsonLines {
+pub(crate) struct JsonLines {
     path: PathBuf,
     file: File,
 }
 
 impl JsonLines {
     /// Opens a file to append to. A truncated last line is ended, so that it does not spoil the next.
-    pub fn open(path: &Path) -> Result<JsonLines, LabError> {
+    pub(crate) fn open(path: &Path) -> Result<JsonLines, LabError> {
         let opened = File::options().create(true).append(true).open(path).and_then(|mut file| {
             if std::fs::read(path)?.last().is_some_and(|last| *last != b'\n') {
                 file.write_all(b"\n")?;
@@ -29,21 +29,21 @@ impl JsonLines {
         Ok(JsonLines { path: path.to_owned(), file: opened.map_err(LabError::at(path))? })
     }
 
-    pub fn add(&mut self, line: &impl Serialize) -> Result<(), LabError> {
+    pub(crate) fn add(&mut self, line: &impl Serialize) -> Result<(), LabError> {
         let text = serde_json::to_string(line).map_err(|error| LabError::Input(error.to_string()))?;
         let written = self.file.write_all((text + "\n").as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(LabError::at(&self.path))
     }
 
     /// The lines of a file; a truncated one is left out.
-    pub fn read<T: DeserializeOwned>(path: &Path) -> Vec<T> {
+    pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Vec<T> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 }
 
 /// Writes a value as JSON, completely or not at all.
-pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| LabError::Input(error.to_string()))?;
     let new = path.with_extension("new");
     let written = File::create(&new).and_then(|mut file| {
@@ -56,7 +56,7 @@ pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
 }
 
 /// Removes a folder, if it exists.
-pub fn remove(folder: &Path) -> Result<(), LabError> {
+pub(crate) fn remove(folder: &Path) -> Result<(), LabError> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LabError::at(folder)(error)),
         _ => Ok(()),
@@ -64,13 +64,13 @@ pub fn remove(folder: &Path) -> Result<(), LabError> {
 }
 
 /// The wall clock, in nanoseconds since 1970.
-pub fn now_ns() -> u64 {
+pub(crate) fn now_ns() -> u64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// When the machine was booted, in microseconds since 1970: kernel messages count from then.
-pub fn booted_us() -> Option<u64> {
+pub(crate) fn booted_us() -> Option<u64> {
     // Not from /proc/stat, which has whole seconds.
     let text = std::fs::read_to_string("/proc/uptime").ok()?;
     let uptime: f64 = text.split_whitespace().next()?.parse().ok()?;

@@ -19,7 +19,7 @@ use crate::machine::{LabError, needs};
 use crate::workloads::Workload;
 
 #[derive(Debug)]
-pub enum CaseOutcome {
+pub(crate) enum CaseOutcome {
     Finished(Box<CaseResult>),
     /// It was interrupted, or a stop condition was met: which, and what was left behind.
     CutShort(Option<String>, Vec<String>),
@@ -31,7 +31,7 @@ struct Kept {
     before: Snapshot,
 }
 
-pub fn run(plan: CasePlan, callbacks: Callbacks) -> Result<CaseOutcome, LabError> {
+pub(crate) fn run(plan: CasePlan, callbacks: Callbacks) -> Result<CaseOutcome, LabError> {
     let stop = StopConditions::begin(plan.steps);
     std::thread::scope(|scope| {
         let is_over = || (callbacks.is_over)() || stop.is_met();
@@ -63,7 +63,7 @@ fn may_begin(plan: CasePlan, stop: &StopConditions) -> Result<(), LabError> {
     if let Some(why) = stop.check() {
         return Err(LabError::Refused(why.to_string()));
     }
-    if let Some(load) = &plan.steps.load {
+    if let Some(load) = plan.steps.load.as_ref().filter(|_| plan.steps.system.nodes().is_empty()) {
         needs::check(&Workload::named(&load.workload)?.needs)?;
     }
     inject::refuse_orphans(Path::new(inject::FOLDER))?;

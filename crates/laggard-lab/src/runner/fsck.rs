@@ -15,7 +15,7 @@ const DROP_CACHES: &str = "sync; echo 3 > /proc/sys/vm/drop_caches";
 const DROPPING: Duration = Duration::from_secs(60);
 
 /// The files with the output of a check, by its phase and step.
-pub fn output_files(step: &str) -> [String; 3] {
+pub(crate) fn output_files(step: &str) -> [String; 3] {
     [format!("{step}.out"), format!("{step}.err"), format!("{step}-status.out")]
 }
 

@@ -8,13 +8,13 @@ use crate::machine::LabError;
 
 /// A fault that is applied and verified, with its guard.
 #[derive(Debug)]
-pub struct Injection {
+pub(super) struct Injection {
     session: Session,
     planned: PlannedFault,
 }
 
 impl Injection {
-    pub fn apply(planned: PlannedFault) -> Result<Injection, LabError> {
+    pub(super) fn apply(planned: PlannedFault) -> Result<Injection, LabError> {
         let mut guard = Command::new(crate::lab::program()?);
         guard.arg("guard");
         let mut session = Session::open(Path::new(inject::FOLDER), guard)?;
@@ -23,14 +23,14 @@ impl Injection {
     }
 
     /// Reverts the fault and verifies that nothing of it is left.
-    pub fn revert(&mut self) -> Result<(), LabError> {
+    pub(super) fn revert(&mut self) -> Result<(), LabError> {
         let name = self.planned.fault.name();
         let reverted = self.session.revert(&self.planned.id);
         reverted.map_err(|error| LabError::Input(format!("{name} was not reverted: {error}")))
     }
 
     /// Dismisses the guard.
-    pub fn close(self) -> Result<(), LabError> {
+    pub(super) fn close(self) -> Result<(), LabError> {
         self.session.close()
     }
 }

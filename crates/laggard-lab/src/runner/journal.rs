@@ -11,17 +11,17 @@ use super::phase::Phase;
 use crate::machine::LabError;
 
 /// The name of a journal in the folder of its case.
-pub const JOURNAL: &str = "case.jsonl";
+pub(crate) const JOURNAL: &str = "case.jsonl";
 
 /// Last lines of a case that has left nothing to remove.
 const ENDS: [&str; 5] = ["refused", "CLEAN", "DIRTY", "interrupted", "recovered"];
 
 #[derive(Debug)]
-pub struct CaseJournal(JsonLines);
+pub(crate) struct CaseJournal(JsonLines);
 
 /// A case that did not end, with the process that ran it.
 #[derive(Debug)]
-pub struct Unfinished {
+pub(crate) struct Unfinished {
     pub controller: Option<u32>,
     pub since_ns: u64,
 }
@@ -33,23 +33,23 @@ struct Line {
 }
 
 impl CaseJournal {
-    pub fn open(folder: &Path) -> Result<CaseJournal, LabError> {
+    pub(crate) fn open(folder: &Path) -> Result<CaseJournal, LabError> {
         JsonLines::open(&folder.join(JOURNAL)).map(CaseJournal)
     }
 
     /// Opens the journal of a case that begins: the first line names this process.
-    pub fn begin(folder: &Path) -> Result<CaseJournal, LabError> {
+    pub(crate) fn begin(folder: &Path) -> Result<CaseJournal, LabError> {
         let mut journal = CaseJournal::open(folder)?;
         journal.add(Phase::Preflight, json!({ "controller": std::process::id() }))?;
         Ok(journal)
     }
 
-    pub fn add(&mut self, phase: Phase, what: Value) -> Result<(), LabError> {
+    pub(crate) fn add(&mut self, phase: Phase, what: Value) -> Result<(), LabError> {
         self.0.add(&json!({ "phase": phase, "at_ns": now_ns(), "what": what }))
     }
 
     /// Reads the journal in a folder; none if its case has not begun, or has ended.
-    pub fn unfinished(folder: &Path) -> Option<Unfinished> {
+    pub(crate) fn unfinished(folder: &Path) -> Option<Unfinished> {
         let lines: Vec<Line> = JsonLines::read(&folder.join(JOURNAL));
         let is_end = |line: &Line| line.what.as_str().is_some_and(|what| ENDS.contains(&what));
         let first = lines.first().filter(|_| !lines.iter().any(is_end))?;

@@ -9,14 +9,14 @@ use crate::work::outcome::Outcome;
 
 /// The state of the kernels, by node. The hosts of a lab share the machine's.
 #[derive(Clone, Debug, Default)]
-pub struct Kernels {
+pub(super) struct Kernels {
     /// Boot ids.
     pub boots: BTreeMap<String, String>,
     last_lines: BTreeMap<String, String>,
 }
 
 /// Reads the kernel log, with the kernel's own clock, which does not step.
-pub const KERNEL: &str = "dmesg --time-format raw 2> /dev/null || dmesg 2> /dev/null || true";
+pub(super) const KERNEL: &str = "dmesg --time-format raw 2> /dev/null || dmesg 2> /dev/null || true";
 
 const ASKING: Duration = Duration::from_secs(10);
 const BOOT: &str = "cat /proc/sys/kernel/random/boot_id";
@@ -33,14 +33,14 @@ const PANICS: [&str; 7] = [
 ];
 
 impl Kernels {
-    pub fn of(target: &Target) -> Kernels {
+    pub(super) fn of(target: &Target) -> Kernels {
         let mut kernels = Kernels::default();
         kernels.check(target);
         kernels
     }
 
     /// The worst event since the last check. A node that does not answer is asked again next time.
-    pub fn check(&mut self, target: &Target) -> Option<Outcome> {
+    pub(super) fn check(&mut self, target: &Target) -> Option<Outcome> {
         let all = target.nodes.iter();
         let nodes: Vec<(&str, &Node)> = match target.lab {
             Some(_) => all.take(1).map(|node| ("machine", node)).collect(),
@@ -71,12 +71,12 @@ fn is_panic(line: &str) -> bool {
     PANICS.iter().any(|words| line.contains(words))
 }
 
-pub fn last_line(text: &str) -> String {
+pub(super) fn last_line(text: &str) -> String {
     text.lines().next_back().unwrap_or_default().to_owned()
 }
 
 /// The lines after a line; all, if that is gone.
-pub fn after<'t>(text: &'t str, last: &str) -> impl Iterator<Item = &'t str> {
+pub(super) fn after<'t>(text: &'t str, last: &str) -> impl Iterator<Item = &'t str> {
     let lines: Vec<&str> = text.lines().collect();
     let from = lines.iter().rposition(|line| *line == last && !last.is_empty()).map_or(0, |at| at + 1);
     lines.into_iter().skip(from)

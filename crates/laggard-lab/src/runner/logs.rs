@@ -19,7 +19,7 @@ use crate::machine::LabError;
 use laggard_logs::Clock;
 
 #[derive(Debug)]
-pub struct LogCollector {
+pub(super) struct LogCollector {
     folder: PathBuf,
     index: JsonLines,
     clock: Clock,
@@ -57,7 +57,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 impl LogCollector {
     /// Notes the end of all logs.
-    pub fn open(folder: &Path, target: &Target) -> Result<LogCollector, LabError> {
+    pub(super) fn open(folder: &Path, target: &Target) -> Result<LogCollector, LabError> {
         std::fs::create_dir_all(folder).map_err(LabError::at(folder))?;
         let index = JsonLines::open(&folder.join("index.jsonl"))?;
         let mut logs = LogCollector {
@@ -79,7 +79,7 @@ impl LogCollector {
     }
 
     /// Collects what was added since the last time.
-    pub fn collect(&mut self, phase: Phase, target: &Target) -> Result<(), LabError> {
+    pub(super) fn collect(&mut self, phase: Phase, target: &Target) -> Result<(), LabError> {
         for node in &target.nodes {
             let before = self.ends.get(&node.name).cloned().unwrap_or_default();
             // The logs of a node that does not answer are collected later.
@@ -94,7 +94,7 @@ impl LogCollector {
     }
 
     /// Collects only the kernel's messages.
-    pub fn collect_kernel(&mut self, phase: Phase, target: &Target) -> Result<(), LabError> {
+    pub(super) fn collect_kernel(&mut self, phase: Phase, target: &Target) -> Result<(), LabError> {
         target.nodes.iter().try_for_each(|node| self.collect_kernel_of(phase, node, target))
     }
 

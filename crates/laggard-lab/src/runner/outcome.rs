@@ -9,10 +9,10 @@ use crate::work::outcome::Outcome;
 use crate::work::tally::Verdict;
 
 /// Printed before the last status of a check that runs in the background.
-pub const FINAL: &str = "==at-last==";
+pub(super) const FINAL: &str = "==at-last==";
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Assessment {
+pub(super) struct Assessment {
     pub outcome: Outcome,
     /// The error that the program met.
     pub errno: Option<i32>,
@@ -29,7 +29,7 @@ impl From<Outcome> for Assessment {
 }
 
 /// The outcome of any program: its own verdict, else its exit status, else an error in its output.
-pub fn program(ended: &Ended, stdout: &str, stderr: &str) -> Assessment {
+pub(super) fn program(ended: &Ended, stdout: &str, stderr: &str) -> Assessment {
     match (ended.hang, ended.is_interrupted) {
         (_, true) => return Outcome::Skipped.into(),
         (Some(Hang::Stuck), _) => return Outcome::HangD.into(),
@@ -50,7 +50,7 @@ pub fn program(ended: &Ended, stdout: &str, stderr: &str) -> Assessment {
 }
 
 /// The outcome of a file system's own check, by the adapter's patterns.
-pub fn fsck(scripts: &FsckScripts, ended: &Ended, output: &str) -> Result<Assessment, LabError> {
+pub(super) fn fsck(scripts: &FsckScripts, ended: &Ended, output: &str) -> Result<Assessment, LabError> {
     // Only the last status counts.
     let output = output.rsplit_once(FINAL).map_or(output, |(_, last)| last);
     let assessment = program(ended, "", output);

@@ -16,7 +16,7 @@ use crate::plan::file::LabFile;
 
 /// One case, ready to run.
 #[derive(Clone, Copy)]
-pub struct CasePlan<'a> {
+pub(crate) struct CasePlan<'a> {
     pub case: &'a Case,
     pub fault: Option<&'a FaultPlan>,
     pub steps: &'a Steps,
@@ -28,7 +28,7 @@ pub struct CasePlan<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub struct FaultPlan {
+pub(crate) struct FaultPlan {
     pub fault: Fault,
     /// It is reverted after this time in any case.
     pub ttl: Duration,
@@ -36,7 +36,7 @@ pub struct FaultPlan {
 
 /// The steps of all cases of a campaign or suite. A phase whose field is none, false, empty or zero is left out.
 #[derive(Clone, Debug)]
-pub struct Steps {
+pub(crate) struct Steps {
     /// Replaces `{seed}` in commands.
     pub seed: u64,
     pub system: System,
@@ -63,7 +63,7 @@ pub struct Steps {
 
 /// The system that cases run on.
 #[derive(Clone, Debug)]
-pub enum System {
+pub(crate) enum System {
     /// A lab that each case builds and removes.
     NewLab(LabFile),
     /// A lab that is up, and stays.
@@ -74,7 +74,7 @@ pub enum System {
 
 /// A command with a time limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub(crate) struct Task {
     /// For the shell, with variables in braces.
     pub cmd: String,
     pub timeout: Duration,
@@ -83,7 +83,7 @@ pub struct Task {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub(crate) struct Check {
     pub task: Task,
     /// Clients remount before.
     pub fresh_mount: bool,
@@ -91,7 +91,7 @@ pub struct Check {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fsck {
+pub(crate) struct Fsck {
     pub timeout: Duration,
     /// Replaces the adapter's command.
     pub run: Option<String>,
@@ -99,7 +99,7 @@ pub struct Fsck {
 
 /// A workload on all clients of a lab, recorded on all hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Load {
+pub(crate) struct Load {
     pub workload: String,
     /// The recorders' sampling interval.
     pub every: Span,
@@ -110,7 +110,7 @@ pub struct Load {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Safety {
+pub(crate) struct Safety {
     /// The number of nodes that may have a fault at the same time.
     pub max_faults: usize,
     pub max_hold: Duration,
@@ -123,14 +123,14 @@ pub struct Safety {
 
 /// A command that runs periodically; when it fails, the campaign ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StopIf {
+pub(crate) struct StopIf {
     /// For the shell, on this machine.
     pub cmd: String,
     pub every: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeouts {
+pub(crate) struct Timeouts {
     /// To build a lab.
     pub setup: Duration,
     /// A whole case; then the fault is reverted and the case given up.
@@ -157,7 +157,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 impl Steps {
     /// A case has this phase.
-    pub fn has(&self, phase: Phase) -> bool {
+    pub(crate) fn has(&self, phase: Phase) -> bool {
         match phase {
             Phase::Age => self.age.is_some(),
             Phase::Init => self.init.is_some(),
@@ -177,14 +177,14 @@ impl Steps {
     }
 
     /// Where clients mount the file system.
-    pub fn mountpoint(&self) -> String {
+    pub(crate) fn mountpoint(&self) -> String {
         self.vars.get("mnt").cloned().unwrap_or_else(|| crate::lab::MOUNTPOINT.to_owned())
     }
 }
 
 impl System {
     /// The lab that each case builds.
-    pub fn new_lab(&self) -> Option<&LabFile> {
+    pub(crate) fn new_lab(&self) -> Option<&LabFile> {
         match self {
             System::NewLab(file) => Some(file),
             System::Lab(_) | System::Nodes(_) => None,
@@ -192,7 +192,7 @@ impl System {
     }
 
     /// Hosts that exist, other than those of a lab.
-    pub fn nodes(&self) -> &[Node] {
+    pub(crate) fn nodes(&self) -> &[Node] {
         match self {
             System::Nodes(nodes) => nodes,
             System::NewLab(_) | System::Lab(_) => &[],
@@ -207,7 +207,7 @@ impl System {
         }
     }
 
-    pub fn node_names(&self) -> Vec<String> {
+    pub(crate) fn node_names(&self) -> Vec<String> {
         match self.lab_file() {
             Some(lab) => lab.hosts().into_iter().map(|host| host.name).collect(),
             None => self.nodes().iter().map(|node| node.name.clone()).collect(),
@@ -215,7 +215,7 @@ impl System {
     }
 
     /// The node whose programs use the file system.
-    pub fn client(&self) -> Option<String> {
+    pub(crate) fn client(&self) -> Option<String> {
         match self.lab_file() {
             Some(lab) => lab.hosts().into_iter().find(|host| !host.is_server()).map(|host| host.name),
             None => self.nodes().iter().find(|node| node.role == "client").map(|node| node.name.clone()),

@@ -16,7 +16,7 @@ use crate::lab::{self, Lab};
 use crate::machine::LabError;
 
 /// A workload and recorders that run.
-pub struct Recording {
+pub(super) struct Recording {
     pub lab: Lab,
     pub folder: PathBuf,
     pub begin_ns: u64,
@@ -29,7 +29,7 @@ const MARGIN: Duration = Duration::from_secs(120);
 
 impl Recording {
     /// Starts the workload on all clients and a recorder on every host, and waits for the fault-free lead.
-    pub fn start(
+    pub(super) fn start(
         lab: Option<&Lab>,
         plan: CasePlan,
         callbacks: Callbacks,
@@ -51,13 +51,13 @@ impl Recording {
     }
 
     /// Ends it; fails if a recorder or a client has failed.
-    pub fn end(self) -> Result<(), LabError> {
+    pub(super) fn end(self) -> Result<(), LabError> {
         self.recorders.end()?;
         self.clients.end()
     }
 
     /// Ends it and diagnoses what was recorded. Without a diagnosis, says why.
-    pub fn diagnose(self, faulted: &[String], injected_ns: Option<u64>) -> Diagnosis {
+    pub(super) fn diagnose(self, faulted: &[String], injected_ns: Option<u64>) -> Diagnosis {
         let Recording { lab, folder, recorders, clients, .. } = self;
         let ended = recorders.end();
         // Clients that met errors have ended before: that is an effect of the fault.

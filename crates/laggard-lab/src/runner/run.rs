@@ -26,7 +26,7 @@ use crate::machine::bounded::{self, Bounds, Ended, Files};
 use crate::work::outcome::Outcome;
 
 /// A case that runs on a system that is up.
-pub struct CaseRun<'a> {
+pub(super) struct CaseRun<'a> {
     pub(super) callbacks: Callbacks<'a>,
     pub(super) plan: CasePlan<'a>,
     pub(super) target: Target<'a>,
@@ -42,7 +42,7 @@ pub struct CaseRun<'a> {
 
 /// A step, apart from its command.
 #[derive(Clone, Copy)]
-pub struct Step<'s> {
+pub(super) struct Step<'s> {
     pub phase: Phase,
     pub name: &'s str,
     pub node: &'s Node,
@@ -61,7 +61,7 @@ number=$(findmnt -no MAJ:MIN \"$MOUNTPOINT\" | cut -d: -f2)
 [ ! -e \"/sys/fs/fuse/connections/$number/abort\" ] || echo 1 > \"/sys/fs/fuse/connections/$number/abort\"";
 
 impl<'a> CaseRun<'a> {
-    pub fn new(
+    pub(super) fn new(
         plan: CasePlan<'a>,
         callbacks: Callbacks<'a>,
         target: Target<'a>,

@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 
 /// The campaign that a schedule belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Origin {
+pub(crate) struct Origin {
     pub version: u32,
     pub campaign: String,
     pub seed: u64,
@@ -26,7 +26,7 @@ pub struct Origin {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CaseSchedule {
+pub(crate) struct CaseSchedule {
     #[serde(flatten)]
     pub origin: Origin,
     pub case: Case,
@@ -37,7 +37,7 @@ pub struct CaseSchedule {
 }
 
 impl Origin {
-    pub fn new(campaign: &str, seed: u64, config: &str) -> Origin {
+    pub(crate) fn new(campaign: &str, seed: u64, config: &str) -> Origin {
         Origin {
             version: VERSION,
             campaign: campaign.to_owned(),
@@ -49,7 +49,7 @@ impl Origin {
 }
 
 impl CaseSchedule {
-    pub fn of(origin: &Origin, case: &Case, planned: Option<&PlannedFault>) -> CaseSchedule {
+    pub(crate) fn of(origin: &Origin, case: &Case, planned: Option<&PlannedFault>) -> CaseSchedule {
         let steps = planned.into_iter().flat_map(|planned| &planned.steps);
         let choices = steps.map(|step| (step.node.name.clone(), step.choices.iter().map(plain).collect()));
         CaseSchedule {
@@ -61,7 +61,7 @@ impl CaseSchedule {
         }
     }
 
-    pub fn read(path: &Path) -> Result<CaseSchedule, LabError> {
+    pub(crate) fn read(path: &Path) -> Result<CaseSchedule, LabError> {
         let text = std::fs::read_to_string(path).map_err(LabError::at(path))?;
         let wrong = |what: String| LabError::Input(format!("{}: {what}", path.display()));
         let schedule: CaseSchedule = serde_json::from_str(&text).map_err(|error| {
@@ -85,7 +85,7 @@ fn plain(choice: &Choice) -> Choice {
     }
 }
 
-pub fn checksum(text: &str) -> String {
+pub(crate) fn checksum(text: &str) -> String {
     format!("{:016x}", twox_hash::XxHash3_64::oneshot(text.as_bytes()))
 }
 

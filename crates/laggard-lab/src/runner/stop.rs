@@ -10,7 +10,7 @@ use crate::inject::{Exec, Node};
 
 /// Why a case ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(super) enum Stop {
     /// Its time limit; the other cases are run.
     Time(Duration),
     /// A command of `stop_if` failed; no other case is run.
@@ -18,7 +18,7 @@ pub enum Stop {
 }
 
 #[derive(Debug)]
-pub struct StopConditions<'a> {
+pub(super) struct StopConditions<'a> {
     steps: &'a Steps,
     begin: Instant,
     failed: Mutex<Option<Stop>>,
@@ -30,7 +30,7 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 
 impl<'a> StopConditions<'a> {
     /// The time limit counts from now.
-    pub fn begin(steps: &'a Steps) -> StopConditions<'a> {
+    pub(super) fn begin(steps: &'a Steps) -> StopConditions<'a> {
         StopConditions {
             steps,
             begin: Instant::now(),
@@ -39,11 +39,11 @@ impl<'a> StopConditions<'a> {
         }
     }
 
-    pub fn is_met(&self) -> bool {
+    pub(super) fn is_met(&self) -> bool {
         self.reason().is_some()
     }
 
-    pub fn reason(&self) -> Option<Stop> {
+    pub(super) fn reason(&self) -> Option<Stop> {
         let longest = self.steps.timeouts.case;
         self.failed().or((self.begin.elapsed() > longest).then_some(Stop::Time(longest)))
     }
@@ -53,17 +53,17 @@ impl<'a> StopConditions<'a> {
     }
 
     /// Ends [`watch`](StopConditions::watch).
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
     /// Runs all commands once; returns the first that fails.
-    pub fn check(&self) -> Option<Stop> {
+    pub(super) fn check(&self) -> Option<Stop> {
         self.steps.safety.stop_if.iter().find_map(failure).inspect(|why| self.note(why))
     }
 
     /// Runs each command at its own interval, until one fails or the case ends.
-    pub fn watch(&self) {
+    pub(super) fn watch(&self) {
         let mut last = vec![Instant::now(); self.steps.safety.stop_if.len()];
         while !self.is_over.load(Ordering::Relaxed) && self.failed().is_none() {
             for (command, last) in self.steps.safety.stop_if.iter().zip(&mut last) {

@@ -15,7 +15,7 @@ use crate::machine::{LabError, processes};
 
 /// A system that is up.
 #[derive(Debug)]
-pub struct Target<'a> {
+pub(crate) struct Target<'a> {
     steps: &'a Steps,
     pub lab: Option<Lab>,
     pub nodes: Vec<Node>,
@@ -26,7 +26,7 @@ const STATUS_LIMIT: Duration = Duration::from_secs(10);
 
 impl<'a> Target<'a> {
     /// Builds the lab within `timeouts.setup`, or takes what exists.
-    pub fn up(steps: &'a Steps, callbacks: Callbacks) -> Result<Target<'a>, LabError> {
+    pub(crate) fn up(steps: &'a Steps, callbacks: Callbacks) -> Result<Target<'a>, LabError> {
         let lab = match &steps.system {
             System::Nodes(nodes) => return Ok(Target { steps, lab: None, nodes: nodes.clone() }),
             System::Lab(lab) => lab.clone(),
@@ -40,7 +40,7 @@ impl<'a> Target<'a> {
     }
 
     /// Refuses existing nodes that must not get a fault. Hosts of a new lab do not exist yet.
-    pub fn check(plan: CasePlan) -> Result<(), LabError> {
+    pub(crate) fn check(plan: CasePlan) -> Result<(), LabError> {
         let steps = plan.steps;
         if let System::Lab(lab) = &steps.system {
             plan.case.faulted.iter().try_for_each(|server| lab.server(server).map(drop))?;
@@ -71,18 +71,18 @@ impl<'a> Target<'a> {
     }
 
     /// Removes a lab that the case has built.
-    pub fn down(steps: &Steps) -> Result<(), LabError> {
+    pub(crate) fn down(steps: &Steps) -> Result<(), LabError> {
         match steps.system.new_lab() {
             Some(file) if crate::manifest::folder(&file.name).is_dir() => lab::down(&file.name),
             _ => Ok(()),
         }
     }
 
-    pub fn adapter(&self) -> &Adapter {
+    pub(crate) fn adapter(&self) -> &Adapter {
         &self.steps.adapter
     }
 
-    pub fn some(&self, names: &[String]) -> Result<Vec<Node>, LabError> {
+    pub(crate) fn some(&self, names: &[String]) -> Result<Vec<Node>, LabError> {
         let find = |name: &String| {
             let found = self.nodes.iter().find(|node| node.name == *name).cloned();
             found.ok_or_else(|| LabError::Input(format!("there is no node {name:?}")))
@@ -90,18 +90,18 @@ impl<'a> Target<'a> {
         names.iter().map(find).collect()
     }
 
-    pub fn servers(&self) -> impl Iterator<Item = &Node> {
+    pub(crate) fn servers(&self) -> impl Iterator<Item = &Node> {
         self.nodes.iter().filter(|node| node.role != "client")
     }
 
     /// The node that uses the file system.
-    pub fn client(&self) -> Result<&Node, LabError> {
+    pub(crate) fn client(&self) -> Result<&Node, LabError> {
         let found = self.nodes.iter().find(|node| node.role == "client");
         found.ok_or_else(|| LabError::Input("no node is a client".into()))
     }
 
     /// Where a script of the adapter runs.
-    pub fn at(&self, at: Where) -> Result<&Node, LabError> {
+    pub(crate) fn at(&self, at: Where) -> Result<&Node, LabError> {
         match at {
             Where::Client => self.client(),
             Where::First => {
@@ -111,7 +111,7 @@ impl<'a> Target<'a> {
     }
 
     /// The values of a command's variables.
-    pub fn values(&self, case: &str, out: &Path) -> BTreeMap<String, String> {
+    pub(crate) fn values(&self, case: &str, out: &Path) -> BTreeMap<String, String> {
         let own = [
             ("mnt", self.steps.mountpoint()),
             ("out", out.display().to_string()),
@@ -123,7 +123,7 @@ impl<'a> Target<'a> {
     }
 
     /// A command of the campaign file, on a node. `laggard` is this program, and reports as JSON.
-    pub fn task(
+    pub(crate) fn task(
         &self,
         node: &Node,
         cmd: &str,
@@ -135,17 +135,17 @@ impl<'a> Target<'a> {
     }
 
     /// A script of the adapter, on a node.
-    pub fn script(&self, node: &Node, script: &str) -> Result<Command, LabError> {
+    pub(crate) fn script(&self, node: &Node, script: &str) -> Result<Command, LabError> {
         node.command(&["sh", "-euc", &format!("{}{script}", self.exports(node))])
     }
 
     /// Runs a short script of the adapter, and returns its output.
-    pub fn ask(&self, node: &Node, script: &str) -> Result<String, LabError> {
+    pub(crate) fn ask(&self, node: &Node, script: &str) -> Result<String, LabError> {
         node.read(&format!("{}{script}", self.exports(node)), STATUS_LIMIT)
     }
 
     /// Fails unless the file system reports itself healthy.
-    pub fn health(&self) -> Result<(), LabError> {
+    pub(crate) fn health(&self) -> Result<(), LabError> {
         self.ask(self.at(Where::First)?, &self.adapter().health).map(drop)
     }
 
@@ -165,7 +165,7 @@ impl<'a> Target<'a> {
 }
 
 /// A script for a node in which `laggard` is this program.
-pub fn with_laggard(node: &Node, script: &str) -> Result<String, LabError> {
+pub(crate) fn with_laggard(node: &Node, script: &str) -> Result<String, LabError> {
     let program = lab::program()?;
     let folder = Path::new(&program).parent().unwrap_or(Path::new("/")).display().to_string();
     // On another machine it is wherever it was installed. Here it is in that folder, unless it was renamed.

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 const OWN: [&str; 4] = ["mnt", "out", "seed", "case"];
 
 /// The names that commands may use.
-pub fn names(vars: &BTreeMap<String, String>) -> Vec<String> {
+pub(crate) fn names(vars: &BTreeMap<String, String>) -> Vec<String> {
     OWN.iter().map(|name| (*name).to_owned()).chain(vars.keys().cloned()).collect()
 }
 
 /// Fails at the first unknown name.
-pub fn check(text: &str, known: &[String]) -> Result<(), String> {
+pub(crate) fn check(text: &str, known: &[String]) -> Result<(), String> {
     match used(text).into_iter().find(|name| !known.contains(name)) {
         Some(name) => Err(format!("unknown variable {{{name}}}; expected one of {}", known.join(", "))),
         None => Ok(()),
@@ -20,7 +20,7 @@ pub fn check(text: &str, known: &[String]) -> Result<(), String> {
 }
 
 /// Replaces the variables of a command.
-pub fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
+pub(crate) fn fill(text: &str, values: &BTreeMap<String, String>) -> String {
     let mut filled = text.to_owned();
     for (name, value) in values {
         filled = filled.replace(&format!("{{{name}}}"), value);

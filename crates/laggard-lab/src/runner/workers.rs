@@ -15,7 +15,7 @@ use crate::undo;
 use crate::workloads::{self, Workload};
 
 /// Running programs of one kind.
-pub struct Workers {
+pub(crate) struct Workers {
     lab: Lab,
     kind: &'static str,
     programs: Vec<(String, Child)>,
@@ -23,7 +23,7 @@ pub struct Workers {
 
 /// Pauses of clients between passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pauses {
+pub(crate) enum Pauses {
     Some,
     /// The disks are the limit.
     None,
@@ -37,7 +37,7 @@ struct Task {
 
 impl Workers {
     /// Starts the recorders of all hosts, each with its own disk only, for at most `seconds`.
-    pub fn recorders(lab: &Lab, out: &Path, every: Span, seconds: u64) -> Result<Workers, LabError> {
+    pub(crate) fn recorders(lab: &Lab, out: &Path, every: Span, seconds: u64) -> Result<Workers, LabError> {
         let (program, out, every) = (crate::lab::program()?, out.display().to_string(), every.to_string());
         let mut tasks = vec![];
         for host in lab.hosts() {
@@ -52,7 +52,7 @@ impl Workers {
     }
 
     /// Starts a workload on all clients, for at most `seconds`.
-    pub fn clients(
+    pub(crate) fn clients(
         lab: &Lab,
         workload: &Workload,
         seconds: u64,
@@ -89,7 +89,7 @@ impl Workers {
     }
 
     /// Ends all programs and waits for them. Fails if one had ended before.
-    pub fn end(mut self) -> Result<(), LabError> {
+    pub(crate) fn end(mut self) -> Result<(), LabError> {
         if let Some(host) = self.lost() {
             let (kind, log) = (self.kind, log(&self.lab, &host, self.kind));
             return Err(LabError::Input(format!("the {kind} of {host} failed: see {}", log.display())));
@@ -111,7 +111,7 @@ impl Drop for Workers {
 
 /// Makes a lab ready for a workload. Refuses a lab that has a fault or is not healthy, and ends programs that a killed
 /// experiment has left.
-pub fn ready(lab: &Lab, workload: &str) -> Result<Workload, LabError> {
+pub(crate) fn ready(lab: &Lab, workload: &str) -> Result<Workload, LabError> {
     let workload = Workload::named(workload)?;
     needs::check(&workload.needs)?;
     if lab.hosts().iter().all(HostPlan::is_server) || lab.manifest.lab.filesystem.is_none() {
@@ -156,7 +156,7 @@ fn task(lab: &Lab, host: &str, kind: &str, words: &[&str], seconds: u64) -> Resu
 }
 
 /// A recorder may take this long to seal its files on a busy machine.
-pub const SEALING_SECONDS: u64 = 60;
+pub(crate) const SEALING_SECONDS: u64 = 60;
 /// A pattern that matches no device.
 const NO_DEVICE: &str = "none";
 const WORKLOAD: &str = "workload";
@@ -168,12 +168,12 @@ fn sign(lab: &Lab, kind: &str) -> String {
 }
 
 /// The output of a program; clients print the times of their passes.
-pub fn log(lab: &Lab, host: &str, kind: &str) -> PathBuf {
+pub(crate) fn log(lab: &Lab, host: &str, kind: &str) -> PathBuf {
     lab.folder.join("logs").join(format!("{host}.{kind}"))
 }
 
 /// The times at which clients finished a pass, in seconds since 1970. Other lines are error messages.
-pub fn passes(lab: &Lab) -> Vec<f64> {
+pub(crate) fn passes(lab: &Lab) -> Vec<f64> {
     let clients = lab.hosts().into_iter().filter(|host| !host.is_server());
     let texts = clients.filter_map(|host| std::fs::read_to_string(log(lab, &host.name, WORKLOAD)).ok());
     texts.flat_map(|text| text.lines().filter_map(|line| line.parse().ok()).collect::<Vec<f64>>()).collect()

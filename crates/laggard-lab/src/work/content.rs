@@ -5,7 +5,7 @@ use twox_hash::XxHash3_64;
 
 use laggard_core::model::random::Random;
 
-pub const BLOCK_BYTES: usize = 4096;
+pub(super) const BLOCK_BYTES: usize = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
@@ -38,7 +38,7 @@ impl Origin {
     }
 }
 
-pub fn sum(bytes: &[u8]) -> u64 {
+pub(super) fn sum(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 

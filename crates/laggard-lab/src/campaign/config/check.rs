@@ -23,7 +23,7 @@ const DELAY: Duration = Duration::from_secs(10);
 const FSCK_TIMEOUT: Duration = Duration::from_secs(600);
 const LEAD: Duration = Duration::from_secs(30);
 
-pub fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError> {
+pub(super) fn config(file: File, text: &str, folder: &Path) -> Result<Config, LabError> {
     let place = Place { text };
     let name = file.campaign.name.get_ref().clone();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::machine::LabError;
 use crate::runner::plan::{Check, FaultPlan, Steps};
 
-pub use tables::{Order, StopOn};
+pub(super) use tables::{Order, StopOn};
 
 #[derive(Clone, Debug)]
 pub struct Config {

@@ -12,7 +12,7 @@ use crate::machine::LabError;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct File {
+pub(super) struct File {
     pub campaign: CampaignTable,
     /// The name of a lab file, or its content.
     pub lab: Option<Spanned<toml::Value>>,
@@ -34,7 +34,7 @@ pub struct File {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CampaignTable {
+pub(super) struct CampaignTable {
     pub name: Spanned<String>,
     #[serde(default = "one")]
     pub seed: u64,
@@ -77,7 +77,7 @@ pub enum StopOn {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TargetTable {
+pub(super) struct TargetTable {
     pub adapter: Spanned<String>,
     #[serde(default)]
     pub vars: BTreeMap<String, String>,
@@ -85,14 +85,14 @@ pub struct TargetTable {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WorkloadTable {
+pub(super) struct WorkloadTable {
     pub age: Option<TaskTable>,
     pub init: TaskTable,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TaskTable {
+pub(super) struct TaskTable {
     pub cmd: Spanned<String>,
     pub timeout: Time,
     pub quiet: Option<Time>,
@@ -100,7 +100,7 @@ pub struct TaskTable {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CheckTable {
+pub(super) struct CheckTable {
     pub cmd: Spanned<String>,
     pub timeout: Time,
     pub quiet: Option<Time>,
@@ -112,7 +112,7 @@ pub struct CheckTable {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FsckTable {
+pub(super) struct FsckTable {
     pub delay: Option<Time>,
     pub timeout: Option<Time>,
     pub run: Option<Spanned<String>>,
@@ -120,7 +120,7 @@ pub struct FsckTable {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MatrixTable {
+pub(super) struct MatrixTable {
     pub nodes: BTreeMap<String, Vec<Spanned<String>>>,
     pub faults: Vec<Spanned<String>>,
     #[serde(default = "yes")]
@@ -129,7 +129,7 @@ pub struct MatrixTable {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SafetyTable {
+pub(super) struct SafetyTable {
     pub max_faults: Option<usize>,
     pub max_hold: Option<Time>,
     pub require_marker: Option<Spanned<String>>,
@@ -141,14 +141,14 @@ pub struct SafetyTable {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct StopTable {
+pub(super) struct StopTable {
     pub cmd: Spanned<String>,
     pub every: Option<Spanned<Time>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TimeoutsTable {
+pub(super) struct TimeoutsTable {
     pub setup: Option<Spanned<Time>>,
     pub case: Option<Spanned<Time>>,
     pub term_grace: Option<Time>,
@@ -179,7 +179,7 @@ fn ddw() -> String {
 }
 
 impl File {
-    pub fn parse(text: &str) -> Result<File, LabError> {
+    pub(super) fn parse(text: &str) -> Result<File, LabError> {
         toml::from_str(text).map_err(|error| LabError::Input(error.to_string().trim_end().to_owned()))
     }
 }

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 
 /// `10s`, `5m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Time(pub Duration);
+pub(super) struct Time(pub Duration);
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {

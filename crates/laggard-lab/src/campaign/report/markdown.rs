@@ -18,7 +18,7 @@ pub fn markdown(report: &Report, difference: Option<&Table>) -> String {
     text
 }
 
-pub fn scope(report: &Report) -> String {
+pub(super) fn scope(report: &Report) -> String {
     format!(
         "{} of {} cases, seed {}, {} ({}), {}.",
         report.finished,

@@ -82,7 +82,7 @@ impl Counted {
 }
 
 /// The rows: the control first, then as the file has them.
-pub fn of(config: &Config, cases: &[CaseResult], logs: &LogFindings) -> Vec<Row> {
+pub(super) fn of(config: &Config, cases: &[CaseResult], logs: &LogFindings) -> Vec<Row> {
     let control = config.has_control.then(|| (CONTROL.to_owned(), "none".to_owned(), vec![]));
     let pairs = config.chosen.iter().flat_map(|fault| {
         config.node_sets.iter().map(move |(name, faulted)| (fault.clone(), name.clone(), faulted.clone()))
@@ -164,7 +164,7 @@ fn combination(case: &CaseResult) -> String {
     words.map(|word| word.outcome.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied()

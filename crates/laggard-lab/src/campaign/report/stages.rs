@@ -18,7 +18,7 @@ pub struct CaseStages {
 }
 
 /// Reads the output of every fsck of a run. Empty if the adapter has no stages.
-pub fn of(run: &Run) -> Result<Vec<CaseStages>, LabError> {
+pub(super) fn of(run: &Run) -> Result<Vec<CaseStages>, LabError> {
     let stages = run.config.steps.adapter.fsck.as_ref().map_or(&[][..], |fsck| &fsck.stages);
     // The output of a replaced fsck is unknown.
     let is_replaced = run.config.steps.fsck.as_ref().is_some_and(|fsck| fsck.run.is_some());
