@@ -16,6 +16,7 @@ use laggard_sources::live::net_dev::Interfaces;
 use laggard_sources::live::sampler::{Options, Sampler};
 use laggard_sources::live::selection::Selection;
 use laggard_sources::live::snmp::{COLUMNS, Pair};
+use laggard_sources::live::source::SourceId;
 use laggard_sources::live::traffic::Bounds;
 use laggard_sources::live::{host, pressure};
 use proptest::prelude::{Strategy, any, prop, prop_oneof, proptest};
@@ -97,7 +98,8 @@ fn a_bad_line_is_counted_and_the_good_ones_are_kept() {
     let place = tree("broken/diskstats");
     let expected = format!("diskstats: {}:2: expected at least 14 fields, found 9", place.display());
     assert!(reports.contains(&expected), "{reports:#?}");
-    let failures: Vec<_> = sampler.accounts().map(|account| (account.source, account.failures)).collect();
+    let failures: Vec<_> =
+        sampler.accounts().map(|account| (account.source.name(), account.failures)).collect();
     assert_eq!(failures, [("diskstats", 3), ("net_dev", 2), ("snmp", 1), ("pressure", 1)]);
 }
 
@@ -142,7 +144,10 @@ fn a_failure_is_reported_when_it_begins_changes_and_ends() {
     let mut news = || {
         sampler.sample(at(1));
         let reports = sampler.take_reports().into_iter();
-        reports.filter(|report| report.source == "diskstats").map(|r| r.to_string()).collect::<String>()
+        reports
+            .filter(|report| report.source == SourceId::Diskstats)
+            .map(|r| r.to_string())
+            .collect::<String>()
     };
     assert!(news().contains("diskstats is absent"));
     assert_eq!(news(), "");
@@ -216,7 +221,7 @@ fn bytes_over_a_real_connection_are_counted_by_socket_and_by_link() {
     let mut sampler = Sampler::new(options).unwrap();
     carry(&mut sender, &mut receiver, 5000);
     sampler.sample(host::now());
-    if sampler.accounts().any(|account| account.source == "sockets" && account.failure.is_some()) {
+    if sampler.accounts().any(|account| account.source == SourceId::Sockets && account.failure.is_some()) {
         println!("skipped: this kernel has no sock_diag for TCP");
         return;
     }

@@ -9,7 +9,7 @@ use laggard_input::{Place, ReadError};
 
 use super::report::Reports;
 use crate::sink::Sink;
-use crate::sysstat_text::column::{Row, Target};
+use crate::sysstat_text::column::{RateTable, Row, Target};
 use crate::sysstat_text::document::{self, Fields, Statistics};
 
 const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt -o JSON)";
@@ -87,9 +87,9 @@ impl Run<'_> {
         if device.starts_with(' ') {
             return self.reports.group();
         }
-        let mut row = Row::new(self.reports.schema);
+        let mut row = Row::new(RateTable::Disk);
         for (name, number) in fields.numbers() {
-            if let Some(target) = Target::named(self.reports.schema, name) {
+            if let Some(target) = Target::named(RateTable::Disk, name) {
                 row.set(target, number);
             }
         }

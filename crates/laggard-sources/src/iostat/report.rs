@@ -2,13 +2,12 @@
 
 use jiff::civil::{Date, Time};
 use laggard_core::model::component;
-use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_input::ReadError;
 
 use crate::row_buffer::RowBuffer;
 use crate::sink::{Origin, ROWS_PER_PIECE, Sink};
-use crate::sysstat_text::column::Row;
+use crate::sysstat_text::column::{RateTable, Row};
 use crate::sysstat_text::date::{self, Calendar};
 
 /// Used for reports without a time. iostat is nearly always run every second.
@@ -17,7 +16,6 @@ const ASSUMED_INTERVAL: Span = Span::SECOND;
 pub(super) struct Reports<'s> {
     pub(super) row_buffer: RowBuffer<'s>,
     pub(super) calendar: Calendar,
-    pub(super) schema: &'static Schema,
     origin: Origin,
     date: Option<Date>,
     /// Reports of this run that have begun.
@@ -43,7 +41,6 @@ impl<'s> Reports<'s> {
         Reports {
             row_buffer: RowBuffer::new(sink, ROWS_PER_PIECE),
             calendar: Calendar::default(),
-            schema: Schema::named("disk_rates").expect("disks have rates"),
             origin: Origin { host: host.into(), every: None, wraps_at_32_bits: false },
             date: None,
             count: 0,
@@ -83,7 +80,7 @@ impl<'s> Reports<'s> {
 
     fn put_away(&mut self) {
         let Some(time) = self.time else { return self.devices.clear() };
-        let slot = self.row_buffer.slot(&self.origin, self.schema);
+        let slot = self.row_buffer.slot(&self.origin, RateTable::Disk.schema());
         for (device, row) in self.devices.drain(..) {
             if let Some(values) = row.values() {
                 let name = component::attachment(&self.origin.host, &device);

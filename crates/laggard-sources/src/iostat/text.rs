@@ -2,22 +2,20 @@
 
 use std::io::BufRead;
 
-use laggard_core::model::schema::Schema;
 use laggard_input::{Lines, ReadError};
 
 use super::report::Reports;
 use crate::sink::Sink;
 use crate::sysstat_text::bad_lines::BadLines;
-use crate::sysstat_text::column::{Row, Target};
+use crate::sysstat_text::column::{RateTable, Row, Target};
 use crate::sysstat_text::date;
 
 const EXPECTED: &str = "at least one report of devices, with a date (iostat -xt)";
 
 /// True if the text has a heading of devices.
 pub fn recognises(start: &[u8]) -> bool {
-    let schema = Schema::named("disk_rates").expect("disks have rates");
     let is_heading =
-        |line| Heading::read(line, schema).is_some_and(|heading| heading.targets.iter().any(Option::is_some));
+        |line| Heading::read(line).is_some_and(|heading| heading.targets.iter().any(Option::is_some));
     String::from_utf8_lossy(start).lines().any(is_heading)
 }
 
@@ -84,7 +82,7 @@ impl<'s> Reader<'s> {
         if let Some((host, date)) = banner(trimmed) {
             self.reports.begin_run(Some(host), Some(date))?;
             self.begin_section(State::Elsewhere);
-        } else if let Some(heading) = Heading::read(trimmed, self.reports.schema) {
+        } else if let Some(heading) = Heading::read(trimmed) {
             self.heading(heading)?;
         } else if trimmed.starts_with("avg-cpu") || trimmed.starts_with("Filesystem") {
             self.elsewhere();
@@ -144,7 +142,7 @@ impl<'s> Reader<'s> {
             None if text.starts_with(' ') => return self.pass_over_group(),
             None => words.remove(0).to_owned(),
         };
-        match heading.row(&words, self.reports.schema) {
+        match heading.row(&words) {
             Some(row) if heading.is_name_last => self.reports.device_part(&device, row),
             Some(row) => self.reports.device(&device, row),
             None => false,
@@ -165,7 +163,7 @@ impl<'s> Reader<'s> {
 
 impl Heading {
     /// `Device: rrqm/s ...`, `Device r/s ...`, or, with `iostat -h`, `r/s ... Device`.
-    fn read(text: &str, schema: &Schema) -> Option<Heading> {
+    fn read(text: &str) -> Option<Heading> {
         let mut words: Vec<&str> = text.split_whitespace().collect();
         let is_name = |word: Option<&&str>| matches!(word, Some(&("Device" | "Device:")));
         let is_name_last = !is_name(words.first());
@@ -174,12 +172,12 @@ impl Heading {
         } else {
             words.remove(0);
         }
-        let targets = words.iter().map(|word| Target::named(schema, word)).collect();
+        let targets = words.iter().map(|word| Target::named(RateTable::Disk, word)).collect();
         Some(Heading { columns: words.into_iter().map(str::to_owned).collect(), targets, is_name_last })
     }
 
-    fn row(&self, words: &[&str], schema: &'static Schema) -> Option<Row> {
-        let mut row = Row::new(schema);
+    fn row(&self, words: &[&str]) -> Option<Row> {
+        let mut row = Row::new(RateTable::Disk);
         let fits = words.len() == self.targets.len();
         let set =
             |(target, word): (&Option<Target>, &&str)| target.is_none_or(|target| row.set_text(target, word));

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::failure::Failure;
+use super::source::SourceId;
 
 /// Totals since the start.
 #[derive(Debug)]
 pub struct Account {
-    pub source: &'static str,
+    pub source: SourceId,
     /// Failed reads and bad lines.
     pub failures: u64,
     pub read_us: u64,
@@ -21,13 +22,13 @@ pub struct Account {
 /// A message for the operator: a source fails, fails in another way, or works again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    pub source: &'static str,
+    pub source: SourceId,
     /// None if the source works again.
     pub failure: Option<String>,
 }
 
 impl Account {
-    pub fn new(source: &'static str) -> Account {
+    pub fn new(source: SourceId) -> Account {
         Account { source, failures: 0, read_us: 0, rows: 0, left_out: 0, failure: None }
     }
 

@@ -16,7 +16,7 @@ use super::failure::{BadLines, Failure};
 use super::proc_file::ProcFile;
 use super::recorded_names::{NameState, RecordedNames};
 use super::selection::Selection;
-use super::source::Source;
+use super::source::{Source, SourceId};
 use super::words::{lines, numbers, quoted, words};
 
 /// Major, minor and name come before the counters.
@@ -150,8 +150,8 @@ impl Diskstats {
 }
 
 impl Source for Diskstats {
-    fn name(&self) -> &'static str {
-        "diskstats"
+    fn id(&self) -> SourceId {
+        SourceId::Diskstats
     }
 
     fn read(&mut self, at: Moment, buffer: &mut Vec<u8>) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ pub mod host;
 mod netns;
 mod proc_file;
 pub mod sampler;
-mod source;
+pub mod source;
 
 pub mod diskstats;
 pub mod net_dev;

@@ -14,7 +14,7 @@ use super::failure::{BadLines, Failure};
 use super::proc_file::ProcFile;
 use super::recorded_names::{NameState, RecordedNames};
 use super::selection::Selection;
-use super::source::Source;
+use super::source::{Source, SourceId};
 use super::words::{lines, numbers, quoted, words};
 
 const COUNTERS: usize = 16;
@@ -97,8 +97,8 @@ impl NetDev {
 }
 
 impl Source for NetDev {
-    fn name(&self) -> &'static str {
-        "net_dev"
+    fn id(&self) -> SourceId {
+        SourceId::NetDev
     }
 
     fn read(&mut self, at: Moment, buffer: &mut Vec<u8>) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use laggard_core::samples::{ABSENT, RawTable};
 use super::clock::Moment;
 use super::failure::{BadLines, Failure, worse};
 use super::proc_file::ProcFile;
-use super::source::Source;
+use super::source::{Source, SourceId};
 use super::words::{lines, number, quoted, words};
 
 /// In the order of the schema.
@@ -59,8 +59,8 @@ impl Pressure {
 }
 
 impl Source for Pressure {
-    fn name(&self) -> &'static str {
-        "pressure"
+    fn id(&self) -> SourceId {
+        SourceId::Pressure
     }
 
     fn read(&mut self, at: Moment, buffer: &mut Vec<u8>) -> Result<(), Failure> {

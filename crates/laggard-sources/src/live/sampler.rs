@@ -19,7 +19,7 @@ use super::pressure::Pressure;
 use super::selection::Selection;
 use super::snmp::Snmp;
 use super::sockets::Sockets;
-use super::source::Source;
+use super::source::{Source, SourceId};
 use super::traffic::Bounds;
 
 #[derive(Clone, Debug)]
@@ -34,10 +34,8 @@ pub struct Options {
     pub sockets: Option<(Filter, Bounds)>,
     /// A name or a path; default: the namespace of the caller.
     pub netns: Option<String>,
-    pub without: Vec<String>,
+    pub without: Vec<SourceId>,
 }
-
-pub const SOURCES: [&str; 5] = ["diskstats", "net_dev", "snmp", "pressure", "sockets"];
 
 /// Statistics are recorded at least this often.
 const ACCOUNTS_EVERY: Span = Span::from_seconds(60);
@@ -61,7 +59,7 @@ impl Sampler {
         }
         let accounts = RawTable::new(Schema::named("recorder").expect("the recorder's schema exists"));
         let with_account = |source: Box<dyn Source>| {
-            let account = Account::new(source.name());
+            let account = Account::new(source.id());
             (source, account)
         };
         Ok(Sampler {
@@ -122,7 +120,7 @@ impl Sampler {
         for (_, account) in &self.sources {
             let Account { source, failures, read_us, rows, left_out, .. } = *account;
             let row = [ABSENT, ABSENT, ABSENT, ABSENT, failures, read_us, rows, left_out, ABSENT];
-            push(&mut self.accounts, &self.host, source, at, row);
+            push(&mut self.accounts, &self.host, source.name(), at, row);
         }
         &self.accounts
     }
@@ -145,7 +143,7 @@ fn sources(options: &Options) -> Vec<Box<dyn Source>> {
     if let Some((filter, bounds)) = sockets {
         sources.push(Box::new(Sockets::new(host, filter.clone(), *bounds)));
     }
-    sources.retain(|source| !options.without.iter().any(|name| name == source.name()));
+    sources.retain(|source| !options.without.contains(&source.id()));
     sources
 }
 

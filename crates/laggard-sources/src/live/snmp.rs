@@ -11,7 +11,7 @@ use laggard_core::samples::{ABSENT, RawTable};
 use super::clock::Moment;
 use super::failure::{BadLines, Failure, worse};
 use super::proc_file::ProcFile;
-use super::source::Source;
+use super::source::{Source, SourceId};
 use super::words::{lines, number, quoted, words};
 
 /// The kernel's names of the columns, in the order of the schema.
@@ -117,8 +117,8 @@ impl Snmp {
 }
 
 impl Source for Snmp {
-    fn name(&self) -> &'static str {
-        "snmp"
+    fn id(&self) -> SourceId {
+        SourceId::Snmp
     }
 
     fn read(&mut self, at: Moment, buffer: &mut Vec<u8>) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use super::clock::Moment;
 use super::connection::Filter;
 use super::failure::Failure;
 use super::sock_diag::SockDiag;
-use super::source::Source;
+use super::source::{Source, SourceId};
 use super::traffic::{Bounds, Traffic};
 
 pub(super) struct Sockets {
@@ -22,8 +22,8 @@ impl Sockets {
 }
 
 impl Source for Sockets {
-    fn name(&self) -> &'static str {
-        "sockets"
+    fn id(&self) -> SourceId {
+        SourceId::Sockets
     }
 
     fn read(&mut self, at: Moment, buffer: &mut Vec<u8>) -> Result<(), Failure> {

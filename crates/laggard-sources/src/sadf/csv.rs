@@ -2,7 +2,6 @@
 
 use std::io::BufRead;
 
-use laggard_core::model::schema::Schema;
 use laggard_core::model::time::Timestamp;
 use laggard_input::{Lines, Place, ReadError};
 
@@ -10,7 +9,7 @@ use super::moment::Moment;
 use super::samples::Samples;
 use crate::sink::{ROWS_PER_PIECE, Sink};
 use crate::sysstat_text::bad_lines::BadLines;
-use crate::sysstat_text::column::{Row, Target};
+use crate::sysstat_text::column::{RateTable, Row, Target};
 
 /// Activities of one table (an interface's traffic and its errors) are far apart in the file, so rows are kept until
 /// the other activity follows. This is enough for one day at 1 s of a large host.
@@ -56,7 +55,7 @@ struct Reader<'s> {
 #[derive(Clone, PartialEq)]
 struct Heading {
     /// None for an activity without a table.
-    schema: Option<&'static Schema>,
+    table: Option<RateTable>,
     /// The name of a component precedes the values.
     is_named: bool,
     targets: Vec<Option<Target>>,
@@ -84,11 +83,11 @@ impl Reader<'_> {
 
     /// Rows with missing values would hide the ones delivered before.
     fn unless_overflown(&mut self, mut heading: Heading) -> Heading {
-        let is_late = |before: &Heading| before.schema == heading.schema && *before != heading;
+        let is_late = |before: &Heading| before.table == heading.table && *before != heading;
         if self.overflown.iter().any(is_late) {
             let text = "skipped an activity that follows too late to complete its table (sadf -j prints both together)";
             self.samples.row_buffer.note(None, text);
-            heading.schema = None;
+            heading.table = None;
         }
         heading
     }
@@ -96,7 +95,7 @@ impl Reader<'_> {
     fn settle(&mut self, slot: usize) -> Result<(), ReadError> {
         let Some(heading) = &self.heading else { return Ok(()) };
         let is_shared =
-            heading.schema.is_some_and(|schema| matches!(schema.name, "net_rates" | "pressure_rates"));
+            heading.table.is_some_and(|table| matches!(table, RateTable::Net | RateTable::Pressure));
         let most = if is_shared { self.rows_kept } else { ROWS_PER_PIECE };
         if self.samples.row_buffer.settle_table(slot, most)? && is_shared && !self.overflown.contains(heading)
         {
@@ -134,9 +133,9 @@ impl Reader<'_> {
         mut fields: impl Iterator<Item = &'f str>,
     ) -> Option<Option<usize>> {
         let heading = self.heading.as_ref()?;
-        let Some(schema) = heading.schema else { return Some(None) };
+        let Some(table) = heading.table else { return Some(None) };
         let component = if heading.is_named { fields.next()? } else { "" };
-        let mut row = Row::new(schema);
+        let mut row = Row::new(table);
         for target in &heading.targets {
             let text = fields.next()?;
             if target.is_some_and(|target| !row.set_text(target, text)) {
@@ -146,7 +145,7 @@ impl Reader<'_> {
         if fields.next().is_some() {
             return None;
         }
-        Some(self.samples.push(schema, time, component, row))
+        Some(self.samples.push(table, time, component, row))
     }
 }
 
@@ -157,25 +156,25 @@ impl Heading {
             return Err(ReadError::content(place, "one activity after the other (sadf -d)", found));
         }
         let columns: Vec<&str> = text.trim().split(';').skip(3).collect();
-        let schema = activity(&columns);
+        let table = activity(&columns);
         let is_named = matches!(columns.first(), Some(&("DEV" | "IFACE")));
-        let target = |name: &&str| Target::named(schema?, name);
+        let target = |name: &&str| Target::named(table?, name);
         let targets = columns.iter().skip(usize::from(is_named)).map(target).collect();
-        Ok(Heading { schema, is_named, targets })
+        Ok(Heading { table, is_named, targets })
     }
 }
 
 /// The table of an activity, determined by a column that only it has (NFS has a `retrans/s` as well as TCP).
-fn activity(columns: &[&str]) -> Option<&'static Schema> {
+fn activity(columns: &[&str]) -> Option<RateTable> {
     let marks = [
-        ("DEV", "disk_rates"),
-        ("IFACE", "net_rates"),
-        ("atmptf/s", "tcp_rates"),
-        ("%sio", "pressure_rates"),
-        ("%smem", "pressure_rates"),
-        ("%scpu", "pressure_rates"),
+        ("DEV", RateTable::Disk),
+        ("IFACE", RateTable::Net),
+        ("atmptf/s", RateTable::Tcp),
+        ("%sio", RateTable::Pressure),
+        ("%smem", RateTable::Pressure),
+        ("%scpu", RateTable::Pressure),
     ];
-    marks.iter().find(|(mark, _)| columns.contains(mark)).and_then(|(_, table)| Schema::named(table))
+    marks.iter().find(|(mark, _)| columns.contains(mark)).map(|&(_, table)| table)
 }
 
 /// `2026-11-15 19:48:42 UTC`, `2026-11-15 19:48:42` or `1794772122`.

@@ -1,14 +1,13 @@
 //! Converts samples of sadf to rows: one host and one time after the other.
 
 use laggard_core::model::component;
-use laggard_core::model::schema::Schema;
 use laggard_core::model::time::Timestamp;
 use laggard_input::{Place, ReadError};
 
 use super::moment::Moment;
 use crate::row_buffer::RowBuffer;
 use crate::sink::{Origin, ROWS_PER_PIECE, Sink};
-use crate::sysstat_text::column::{Row, Target};
+use crate::sysstat_text::column::{RateTable, Row, Target};
 
 const EXPECTED: &str = "at least one sample of disks, interfaces, TCP or pressure \
                         (write it by `sadf ... -- -d -n DEV,EDEV,ETCP -q PSI`)";
@@ -54,35 +53,35 @@ impl<'s> Samples<'s> {
         component: &str,
         fields: impl Iterator<Item = (&'p str, FieldValue<'p>)>,
     ) {
-        let (Some(schema), Some(time)) = (schema(element), self.time) else { return };
-        let mut row = Row::new(schema);
+        let (Some(table), Some(time)) = (table(element), self.time) else { return };
+        let mut row = Row::new(table);
         for (name, value) in fields {
-            let Some(target) = Target::named(schema, column(element, name)) else { continue };
+            let Some(target) = Target::named(table, column(element, name)) else { continue };
             match value {
                 FieldValue::Number(value) => row.set(target, value),
                 FieldValue::Text(text) => _ = row.set_text(target, text),
             }
         }
-        self.push(schema, time, component, row);
+        self.push(table, time, component, row);
     }
 
     /// Returns the slot of the row.
     pub(super) fn push(
         &mut self,
-        schema: &'static Schema,
+        table: RateTable,
         time: Timestamp,
         component: &str,
         row: Row,
     ) -> Option<usize> {
         let values = row.values()?;
         let host = &self.origin.host;
-        let name = match schema.name {
-            "disk_rates" | "net_rates" if component.is_empty() => return None,
-            "disk_rates" => component::attachment(host, component),
-            "net_rates" => component::nic(host, component),
-            _ => host.clone(),
+        let name = match table {
+            RateTable::Disk | RateTable::Net if component.is_empty() => return None,
+            RateTable::Disk => component::attachment(host, component),
+            RateTable::Net => component::nic(host, component),
+            RateTable::Tcp | RateTable::Pressure => host.clone(),
         };
-        let slot = self.row_buffer.slot(&self.origin, schema);
+        let slot = self.row_buffer.slot(&self.origin, table.schema());
         self.row_buffer.numbers(slot, time, &name, &values);
         Some(slot)
     }
@@ -124,14 +123,14 @@ impl<'s> Samples<'s> {
     }
 }
 
-fn schema(element: &str) -> Option<&'static Schema> {
-    Schema::named(match element {
-        "disk-device" => "disk_rates",
-        "net-dev" | "net-edev" => "net_rates",
-        "net-etcp" => "tcp_rates",
-        "psi-io" | "psi-mem" | "psi-cpu" => "pressure_rates",
-        _ => return None,
-    })
+fn table(element: &str) -> Option<RateTable> {
+    match element {
+        "disk-device" => Some(RateTable::Disk),
+        "net-dev" | "net-edev" => Some(RateTable::Net),
+        "net-etcp" => Some(RateTable::Tcp),
+        "psi-io" | "psi-mem" | "psi-cpu" => Some(RateTable::Pressure),
+        _ => None,
+    }
 }
 
 /// The common name of a value that JSON and XML name differently.

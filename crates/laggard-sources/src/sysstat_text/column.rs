@@ -1,6 +1,9 @@
 //! The column names of sadf and iostat in all their versions, and the metric of each.
 
+use laggard_core::model::metric::{Metric, Unit as MetricUnit};
 use laggard_core::model::schema::Schema;
+
+const SECTORS_PER_KIB: f64 = 2.0;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Unit {
@@ -100,6 +103,36 @@ const PRESSURE: &[Word] = &[
     ("%scpu", "cpu_some", Same),
 ];
 
+/// The tables that sadf and iostat have columns for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RateTable {
+    Disk,
+    Net,
+    Tcp,
+    Pressure,
+}
+
+impl RateTable {
+    pub(crate) fn schema(self) -> &'static Schema {
+        let name = match self {
+            RateTable::Disk => "disk_rates",
+            RateTable::Net => "net_rates",
+            RateTable::Tcp => "tcp_rates",
+            RateTable::Pressure => "pressure_rates",
+        };
+        Schema::named(name).expect("every table of rates is registered")
+    }
+
+    fn words(self) -> &'static [Word] {
+        match self {
+            RateTable::Disk => DISK,
+            RateTable::Net => NET,
+            RateTable::Tcp => TCP,
+            RateTable::Pressure => PRESSURE,
+        }
+    }
+}
+
 /// The position of a value in a row, and its factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Target {
@@ -110,22 +143,16 @@ pub(crate) struct Target {
 
 impl Target {
     /// None if `name` is not a metric of that table.
-    pub(crate) fn named(schema: &Schema, name: &str) -> Option<Target> {
-        let words = match schema.name {
-            "disk_rates" => DISK,
-            "net_rates" => NET,
-            "tcp_rates" => TCP,
-            "pressure_rates" => PRESSURE,
-            _ => return None,
-        };
-        let &(_, metric, unit) = words.iter().find(|word| word.0 == name)?;
-        let scale_of_kib = if matches!(metric, "throughput" | "rxbyt" | "txbyt") { 1024.0 } else { 2.0 };
+    pub(crate) fn named(table: RateTable, name: &str) -> Option<Target> {
+        let &(_, metric, unit) = table.words().iter().find(|word| word.0 == name)?;
+        let is_bytes = Metric::named(metric).is_some_and(|metric| metric.unit == MetricUnit::BytesPerSecond);
+        let scale_of_kib = if is_bytes { 1024.0 } else { SECTORS_PER_KIB };
         let scale = match unit {
             Same => 1.0,
             Kib => scale_of_kib,
             Mib => 1024.0 * scale_of_kib,
         };
-        Some(Target { position: position(schema, metric)?, scale, scale_of_kib })
+        Some(Target { position: position(table.schema(), metric)?, scale, scale_of_kib })
     }
 }
 
@@ -136,13 +163,15 @@ fn position(schema: &Schema, metric: &str) -> Option<usize> {
 
 /// One row of a table of rates.
 pub(crate) struct Row {
+    table: RateTable,
     schema: &'static Schema,
     values: Vec<f64>,
 }
 
 impl Row {
-    pub(crate) fn new(schema: &'static Schema) -> Self {
-        Row { schema, values: vec![f64::NAN; schema.columns.len() + EXTRA.len()] }
+    pub(crate) fn new(table: RateTable) -> Self {
+        let schema = table.schema();
+        Row { table, schema, values: vec![f64::NAN; schema.columns.len() + EXTRA.len()] }
     }
 
     /// Keeps a value that is already set.
@@ -177,7 +206,7 @@ impl Row {
 
     /// The values in the schema's order, with derived ones; None if there is no value.
     pub(crate) fn values(mut self) -> Option<Vec<f64>> {
-        if self.schema.name == "disk_rates" {
+        if self.table == RateTable::Disk {
             self.derive();
         }
         self.values.truncate(self.schema.columns.len());
@@ -233,10 +262,9 @@ mod tests {
     use super::*;
 
     fn disk(printed: &[(&str, &str)]) -> Row {
-        let schema = Schema::named("disk_rates").unwrap();
-        let mut row = Row::new(schema);
+        let mut row = Row::new(RateTable::Disk);
         for (name, text) in printed {
-            assert!(row.set_text(Target::named(schema, name).unwrap(), text));
+            assert!(row.set_text(Target::named(RateTable::Disk, name).unwrap(), text));
         }
         row.derive();
         row
@@ -244,11 +272,9 @@ mod tests {
 
     #[test]
     fn every_word_names_a_metric_of_its_table() {
-        for (table, words) in
-            [("disk_rates", DISK), ("net_rates", NET), ("tcp_rates", TCP), ("pressure_rates", PRESSURE)]
-        {
-            for word in words {
-                assert!(Target::named(Schema::named(table).unwrap(), word.0).is_some(), "{}", word.0);
+        for table in [RateTable::Disk, RateTable::Net, RateTable::Tcp, RateTable::Pressure] {
+            for word in table.words() {
+                assert!(Target::named(table, word.0).is_some(), "{}", word.0);
             }
         }
     }

@@ -11,8 +11,9 @@ use laggard_sources::live::clock::Schedule;
 use laggard_sources::live::connection::Filter;
 use laggard_sources::live::host;
 use laggard_sources::live::prefix::Prefix;
-use laggard_sources::live::sampler::{Options, SOURCES, Sampler};
+use laggard_sources::live::sampler::{Options, Sampler};
 use laggard_sources::live::selection::Selection;
+use laggard_sources::live::source::SourceId;
 use laggard_sources::live::traffic::Bounds;
 use laggard_store::origin::RECORDER;
 use laggard_store::{Dataset, Origin, Retention};
@@ -72,7 +73,7 @@ pub struct Record {
     #[arg(long, value_name = "N", default_value_t = Bounds::default().sockets)]
     sockets: usize,
     /// Do not read this source.
-    #[arg(long, value_name = "SOURCE", value_delimiter = ',', value_parser = SOURCES)]
+    #[arg(long, value_name = "SOURCE", value_delimiter = ',', value_parser = SourceId::ALL.map(SourceId::name))]
     without: Vec<String>,
     /// The interval between writes to disk. A `kill -9` loses at most this much.
     #[arg(long, value_name = "SPAN", default_value = "5s", value_parser = positive_span)]
@@ -157,7 +158,7 @@ impl Record {
             interfaces: Selection::of(&self.interfaces).context("--interfaces")?,
             sockets: is_live.then_some((filter, bounds)),
             netns: self.netns.clone(),
-            without: self.without.clone(),
+            without: self.without.iter().filter_map(|name| SourceId::named(name)).collect(),
         })
     }
 
