@@ -1,4 +1,4 @@
-//! Any text as a cluster file, and any text as gluster's answer.
+//! Any text as a cluster file, and any text as the output of gluster.
 #![no_main]
 
 use laggard_core::model::cluster::{ClusterFile, Inventory};

@@ -1,4 +1,4 @@
-//! Any bytes as iostat's text and JSON: an error at worst.
+//! Any bytes as iostat's text and JSON: at worst an error.
 #![no_main]
 
 use laggard_sources::iostat;

@@ -1,6 +1,5 @@
-//! A mapping file, and after the first zero byte a file to read by it: an error at worst. The file is read by a
-//! mapping that is known to be good as well. Parquet is left out: its library panics on damage, which is caught,
-//! but not before the fuzzer sees it.
+//! A mapping file, and after the first zero byte a file to read with it: at worst an error. The file is also read with
+//! a valid mapping. Parquet is not included: its library panics on damaged files, which is caught.
 #![no_main]
 
 use laggard_sources::mapped::{Mapping, csv};

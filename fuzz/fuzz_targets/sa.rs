@@ -1,4 +1,4 @@
-//! Any bytes as an sa file. Rows add up, whatever they hold.
+//! Any bytes as an sa file. The rows are consistent whatever the content.
 #![no_main]
 
 use laggard_core::samples::RawTable;
@@ -7,7 +7,7 @@ use laggard_sources::sink::{Note, Origin, Sink};
 use laggard_sources::sysstat;
 use libfuzzer_sys::fuzz_target;
 
-/// Counts, and keeps nothing.
+/// Counts rows without keeping them.
 #[derive(Default)]
 struct Counter {
     rows: usize,
@@ -29,6 +29,6 @@ impl Sink for Counter {
 fuzz_target!(|data: &[u8]| {
     let mut counter = Counter::default();
     let _ = sysstat::read(&mut &*data, &mut counter);
-    // No row is made of fewer bytes: at least a record's header and a counter, or a counter and whose it is.
+    // A row takes at least this many bytes: a record header and a counter, or a counter and its key.
     assert!(counter.rows <= data.len() / 16);
 });

@@ -1,4 +1,4 @@
-//! Any bytes as each of sadf's formats: an error at worst.
+//! Any bytes as each of sadf's formats: at worst an error.
 #![no_main]
 
 use laggard_sources::sink::MemorySink;

@@ -1,4 +1,4 @@
-//! Finding out about a file system from its own tools.
+//! Cluster files from a file system's own tools.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -38,8 +38,8 @@ fn without_gluster_the_next_step_is_shown() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// A glusterd in namespaces of its own, with one volume on three file systems in loop devices. Prints what
-/// laggard discovers, and leaves nothing behind: the mounts and processes end with the namespaces.
+/// A glusterd in its own namespaces, with one volume on three file systems in loop devices. Prints the discovered file
+/// and leaves nothing behind: the mounts and processes end with the namespaces.
 const GLUSTER: &str = r#"
 set -eu
 mount -t tmpfs tmpfs /run

@@ -1,4 +1,4 @@
-//! Importing, as its users do it.
+//! `laggard import` on the command line.
 #![allow(clippy::unwrap_used)]
 
 mod support;

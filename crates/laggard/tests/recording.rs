@@ -1,4 +1,4 @@
-//! Recording, as its users do it.
+//! `laggard record` on the command line.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 
 use support::{ProcTree, command, errors, files, laggard, prints, text};
 
-/// Records a tree into a dataset, for so long.
 fn record(tree: &ProcTree, dataset: &str, more: &[&str]) -> std::process::Output {
     laggard(&[&["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms"], more].concat())
 }
 
-/// A recorder that ends with its test, however that ends.
+/// A recorder that ends with its test, even if the test panics.
 struct Running(Child);
 
 impl Drop for Running {
@@ -24,7 +23,7 @@ impl Drop for Running {
     }
 }
 
-/// Starts a recorder that writes often.
+/// Starts a recorder with a short flush interval.
 fn start(tree: &ProcTree, dataset: &str) -> Running {
     let arguments =
         ["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms", "--flush", "100ms", "--quiet"];
@@ -33,7 +32,7 @@ fn start(tree: &ProcTree, dataset: &str) -> Running {
     )
 }
 
-/// Waits until something holds; a test that waits in vain fails.
+/// Waits until `holds` is true; fails after a while.
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
@@ -177,7 +176,7 @@ fn a_disk_that_fills_up_stops_the_recorder_and_costs_nothing_that_was_written() 
     );
 }
 
-/// A file system of 2 MiB, gone when this is.
+/// A file system of 2 MiB, unmounted on drop.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -191,7 +190,6 @@ impl SmallDisk {
         mounted.is_ok_and(|status| status.success()).then_some(SmallDisk(folder))
     }
 
-    /// All but a little.
     fn free_bytes(&self) -> usize {
         let free = rustix::fs::statvfs(self.0.path()).unwrap();
         (free.f_bavail * free.f_frsize) as usize - 16 * 1024
@@ -218,7 +216,7 @@ fn the_interfaces_of_a_network_namespace_are_recorded() {
     assert!(components.contains("oss1/inside"), "{components}");
 }
 
-/// A network namespace with one pair of interfaces, gone when this is.
+/// A network namespace with one pair of interfaces, removed on drop.
 struct Namespace(String);
 
 impl Namespace {

@@ -1,4 +1,4 @@
-//! Looking at datasets, as their users do it.
+//! `laggard show`, `tables` and `cluster check` on the command line.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use support::{errors, laggard, prints, text};
 
-/// Cumulative counters of two disks, one line per sample; disk `b` is replaced in between, and some lines are lost.
+/// Cumulative counters of two disks, one line per sample; disk `b` is replaced in between, and some lines are missing.
 fn counters(every: usize) -> String {
     let mut lines = String::from("t,disk,reads,read_ms,writes,write_ms\n");
     let (mut reads, mut read_ms) = (0u64, 4_294_000_000u64);
