@@ -7,18 +7,17 @@ use serde::{Serialize, Serializer};
 
 use super::errno;
 
-/// What a message is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// `a` to `k`, as in Table 7 of the PFault paper.
     Letter(char),
-    /// Another error number.
+    /// An error number that the paper does not list.
     Beyond(u8),
     /// A customised message, by its template: `y`.
     Custom(Arc<str>),
 }
 
-/// Letter, error number, and whether it is the customised form of it (Table 7).
+/// Letter, error number, and whether the letter stands for its customised form (Table 7).
 pub const LETTERS: [(char, u8, bool); 11] = [
     ('a', 2, false),
     ('b', 5, false),
@@ -40,7 +39,6 @@ impl Class {
         letter.map_or(Class::Beyond(errno), |(letter, ..)| Class::Letter(*letter))
     }
 
-    /// The error number that it stands for.
     pub fn errno(&self) -> Option<u8> {
         match self {
             Class::Letter(letter) => LETTERS.iter().find(|row| row.0 == *letter).map(|row| row.1),
@@ -49,12 +47,11 @@ impl Class {
         }
     }
 
-    /// `ENOENT`, `y`.
+    /// `ENOENT`, or `y` for a customised message.
     pub fn name(&self) -> &'static str {
         self.errno().map_or("y", errno::name)
     }
 
-    /// The template of a customised message.
     pub fn template(&self) -> Option<&str> {
         match self {
             Class::Custom(template) => Some(template),

@@ -144,7 +144,7 @@ pub fn numbered(name: &str) -> Option<u8> {
     ERRNOS.iter().find(|row| row.1 == name).map(|row| row.0)
 }
 
-/// What the C library says for an error number.
+/// The C library's text for an error number.
 pub fn text(errno: u8) -> &'static str {
     ERRNOS.iter().find(|row| row.0 == errno).map_or("unknown error", |row| row.2)
 }

@@ -1,5 +1,5 @@
-//! The place of a log, told from its path.
-//! In: a path as it was given, or found in an archive. Out: its [`Place`], or nothing for files that are no logs.
+//! Derives the place of a log from its path.
+//! In: a path as it was given, or found in an archive. Out: its [`Place`], or nothing for files that are not logs.
 
 use super::place::{Case, Place, Side};
 
@@ -8,7 +8,7 @@ use super::place::{Case, Place, Side};
 const OLDER_FIRST_AFTER: u32 = 5;
 const FIRST_AFTER: u32 = 2;
 
-/// Where the log of a path belongs, that was found in `root` (or is it).
+/// The place of the log at `path`, which was found in `root` or is `root`.
 pub fn place(path: &str, root: &str) -> Option<Place> {
     let parts = parts(path);
     let name = parts.last()?;
@@ -40,7 +40,7 @@ fn pfault(parts: &[&str]) -> Option<Place> {
         Some((log, _)) if source.is_empty() => (log, "fsck"),
         _ => (source, file),
     };
-    // The older recordings are of another try than all the rest.
+    // The older recordings are of another run than the rest.
     let run = if source == "debug_buffer" { source } else { "" };
     let case = Case { system: system.into(), fault: fault.into(), targets: targets.into(), run: run.into() };
     let source = if source.is_empty() { "log" } else { source };
@@ -48,7 +48,7 @@ fn pfault(parts: &[&str]) -> Option<Place> {
     Some(Place { case, phase: phase.into(), side, node: node.into(), source: source.into() })
 }
 
-/// The states of LFSCK were all taken after the fault, and their numbers name its parts.
+/// The LFSCK states were all taken after the fault; their numbers name its components.
 fn recording_side(source: &str, phase: &str) -> Side {
     let digits: String = phase.chars().take_while(char::is_ascii_digit).collect();
     let first = if source == "debug_buffer" { OLDER_FIRST_AFTER } else { FIRST_AFTER };
@@ -96,7 +96,7 @@ fn campaign_case(parts: &[&str]) -> Case {
     }
 }
 
-/// Any other log: the folder that it is in may be named after its node.
+/// Any other log. Its folder may be named after its node.
 fn plain(parts: &[&str]) -> Place {
     let node = parts.len().checked_sub(2).and_then(|at| parts.get(at)).copied().unwrap_or("");
     let source = parts.last().copied().unwrap_or("");

@@ -1,24 +1,24 @@
-//! What logs tell of a fault, by the rules of the PFault paper (sections 5.2 and A).
-//! In: bytes of logs with their [`Place`]. Out: [`Seen`] classes of messages; [`signs`] of what is more than ordinary;
-//! [`scores`] of what logs are worth. Always: pure; any bytes are read; memory does not grow with the logs.
+//! Classifies log messages and finds those that a fault causes, by the rules of the PFault paper (sections 5.2 and A).
+//! In: bytes of logs with their [`Place`]. Out: [`LogCounts`] by message class; [`signs`], the classes above their ordinary rate;
+//! [`scores`] of how well logs report faults. Always: pure; any bytes are read; memory does not grow with the logs.
 //!
 //! 1. `Classifier::naming(Rules::named("glusterfs")?, clock, &nodes)?` compiles the rules of a file system, once.
 //! 2. `let mut scan = classifier.scan(place, Parser::of(start))`, `scan.feed(bytes)`..., `scan.finish()` reads a log.
-//! 3. `signs(&seen, &ordinary)` compares with before and with `control` tries; `scores(&truths, &signs)` and
-//!    `distances(&signs)` judge.
+//! 3. `signs(&logs, &ordinary)` compares with the time before the fault and with `control` runs; `scores(&truths, &signs)`
+//!    and `distances(&signs)` rate the result.
 
 mod class;
 mod classifier;
 pub mod errno;
 mod layout;
 mod line;
+mod log_counts;
 mod matcher;
 mod parsers;
 mod place;
 mod rules;
 mod scan;
 mod scores;
-mod seen;
 mod signs;
 mod template;
 
@@ -29,37 +29,22 @@ pub use class::{Class, LETTERS};
 pub use classifier::Classifier;
 pub use layout::place;
 pub use line::{Line, Severity};
+pub use log_counts::{Count, LogCounts};
 pub use parsers::{Clock, Parser};
 pub use place::{Case, Place, Side};
 pub use rules::{Component, Equivalent, Name, Rules};
 pub use scan::{Scan, period, year};
 pub use scores::{Distance, Score, Truth, Verdict, distances, nodes_of, scores};
-pub use seen::{Count, Seen};
 pub use signs::{Lines, Sign, signs};
 
-/// Why logs cannot be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum LogsError {
-    /// Nobody knows that file system.
-    #[error("no file system is called {name:?} here; there is {known}")]
-    NoSuchRules {
-        /// The name.
-        name: String,
-        /// Those that there are.
-        known: String,
-    },
-    /// The rules of a file system cannot be read.
-    #[error("the rules for logs: {0}")]
+    #[error("no rules for the file system {name:?}; there are rules for {known}")]
+    NoSuchRules { name: String, known: String },
+    #[error("log rules: {0}")]
     Rules(toml::de::Error),
-    /// A pattern of the rules cannot be used.
-    #[error("a pattern of the rules for logs: {0}")]
+    #[error("log rules: a pattern cannot be used: {0}")]
     Pattern(Box<regex::Error>),
-    /// A letter that stands for something else.
-    #[error("the rules for logs of {rules}: {letter:?} is not a class of that error number")]
-    Letter {
-        /// The rules.
-        rules: String,
-        /// The letter.
-        letter: char,
-    },
+    #[error("log rules of {rules}: {letter:?} is not a class of that error number")]
+    Letter { rules: String, letter: char },
 }

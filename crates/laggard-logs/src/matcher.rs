@@ -1,4 +1,4 @@
-//! Rules, compiled: which lines may say something, and what they say.
+//! Compiled rules: which lines may report a failure, and which class they have.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::class::{Class, LETTERS};
 use super::errno::{self, ERRNOS};
 use super::rules::{Name, Rules};
 
-/// Words of failure that all file systems have in common (rule 3).
+/// Failure words of all file systems (rule 3).
 const WORDS: [&str; 22] = [
     "fail",
     "error",
@@ -44,18 +44,16 @@ const NUMBERS: [&str; 4] = [
     r"(?:failed|error|status)[ :=(]+-\d+",
 ];
 
-/// The same, as they are looked for in a whole log: `rc = 0` and `rc = -1`, of which there are thousands, are passed
-/// over.
+/// The same, for the search through a whole log. It skips `rc = 0` and `rc = -1`, of which there are thousands.
 const NUMBERS_AT_ALL: &str = r"errno[=: ]+\d|syserr: |rc[ =:]*(?:-?\d+/)?-(?:[2-9]|\d\d)|rc[ =:]*-(?:[2-9]|\d\d)|status[ :=(]+-(?:[2-9]|\d\d)";
 
-/// What stands before and after a text of the C library that is told as the cause.
+/// Text before and after a C library message that is given as the cause.
 const BEFORE_TEXT: &str = r"(?:^|\[|\(|syserr: |error=|: )";
 const AFTER_TEXT: &str = r"(?:[\]).};,]|$)";
 
 /// A pattern of all rules together is large, and is used on every byte.
 const MOST_STATES_BYTES: usize = 64 << 20;
 
-/// Rules, compiled.
 pub(super) struct Matcher {
     candidate: Regex,
     numbers: Vec<Regex>,
@@ -115,18 +113,17 @@ impl Matcher {
         })
     }
 
-    /// Where in the bytes, from there on, the next line lies that may say something: any place in it.
+    /// A position within the next line, at or after `from`, that may report a failure.
     pub(super) fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        // The match does not end in the line's end, since no pattern holds one.
+        // No pattern contains a line end, so the match ends within the line.
         self.candidate.shortest_match_at(bytes, from).map(|end| end.saturating_sub(1).max(from))
     }
 
-    /// Whether a line says nothing, whatever it holds.
     pub(super) fn is_ignored(&self, line: &[u8]) -> bool {
         self.ignored_lines.is_match(line)
     }
 
-    /// The class of a text that tells an error number, or stands for one (rule 2).
+    /// The class of a text that contains an error number or stands for one (rule 2).
     pub(super) fn errno(&self, text: &[u8]) -> Option<Class> {
         if let Some(number) = self.number(text) {
             return Some(Class::of(number));
@@ -149,7 +146,7 @@ impl Matcher {
             .find_map(|form| form.find_iter(text).find_map(|said| number_at_end(said.as_bytes())))
     }
 
-    /// Whether a text has a word of failure (rule 3).
+    /// True if a text has a failure word (rule 3).
     pub(super) fn has_word(&self, text: &[u8]) -> bool {
         let Some(first) = self.words.find(text) else { return false };
         let ignored: Vec<(usize, usize)> =
@@ -160,13 +157,12 @@ impl Matcher {
             || self.words.find_iter(text).any(|word| is_free(word.start(), word.end()))
     }
 
-    /// The part of the file system that a message is from or about, where the rules know it.
+    /// The component of the file system that a message is from or about, if the rules know it.
     pub(super) fn component(&self, function: &[u8], text: &[u8]) -> Option<&str> {
         let is_of = |pattern: &Regex| pattern.is_match(function) || pattern.is_match(text);
         self.components.iter().find(|(pattern, _)| is_of(pattern)).map(|(_, name)| name.as_str())
     }
 
-    /// The nodes that a text names.
     pub(super) fn names(&self, text: &[u8], most: usize, into: &mut BTreeSet<String>) {
         if !self.any_name.is_match(text) {
             return;

@@ -5,18 +5,16 @@ use serde::Serialize;
 /// One try of one fault. All empty where logs are of no campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Case {
-    /// The system that was tried.
     pub system: String,
-    /// The fault; `control` is none.
+    /// `control` if there is none.
     pub fault: String,
-    /// The nodes that it was brought on, by the name of their set.
+    /// The name of the node set with the fault.
     pub targets: String,
-    /// Which of several tries.
     pub run: String,
 }
 
 impl Case {
-    /// Whether nothing was done in it: what is logged here is the ordinary noise.
+    /// True for a run without a fault: its messages are ordinary.
     pub fn is_control(&self) -> bool {
         ["control", "none", "no-fault"].contains(&self.fault.to_ascii_lowercase().as_str())
     }
@@ -26,24 +24,19 @@ impl Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// Healthy.
     Before,
-    /// From the injection on.
+    /// From the injection of the fault on.
     After,
 }
 
 /// Where a log belongs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
-    /// The try.
     pub case: Case,
-    /// The phase of it.
     pub phase: String,
-    /// On which side of the injection the phase is.
     pub side: Side,
-    /// The node that wrote it.
     pub node: String,
-    /// Which of its logs.
+    /// The log of that node.
     pub source: String,
 }
 
@@ -59,7 +52,6 @@ const PHASES_AFTER: [&str; 8] =
     ["inject", "observe", "fsck", "check", "revert", "repair", "teardown", "after"];
 
 impl Side {
-    /// Whether it is a phase of a campaign at all.
     pub fn is_phase(name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let number = name.trim_start_matches("log_rec").trim_start_matches(['.', '-', '_', 'p']);
@@ -70,8 +62,8 @@ impl Side {
         is_numbered || PHASES_BEFORE.iter().chain(&PHASES_AFTER).any(is_named)
     }
 
-    /// The side of a campaign's phase: `P2`, `2-age`, `init` are before; `P5`, `fsck`, `check` after. Of numbers alone
-    /// (the recordings of logs, in the paper) the first is before.
+    /// The side of a campaign's phase: `P2`, `2-age`, `init` are before; `P5`, `fsck`, `check` after. A plain number
+    /// (recordings of logs, in the paper) is before only if it is the first.
     pub fn of_phase(phase: &str) -> Side {
         let phase = phase.to_ascii_lowercase();
         let bare = phase.trim_start_matches("log_rec").trim_start_matches(['.', '-', '_']);

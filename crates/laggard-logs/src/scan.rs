@@ -11,10 +11,10 @@ use memchr::{memchr, memrchr};
 
 use super::class::Class;
 use super::line::Line;
+use super::log_counts::{Count, LogCounts};
 use super::matcher::Matcher;
 use super::parsers::{Clock, Parser};
 use super::place::{Place, Side};
-use super::seen::{Count, Seen};
 use super::template::template;
 
 /// A longer line is cut: what has no line ends is no log.
@@ -39,7 +39,7 @@ pub struct Scan<'c> {
     pending: Vec<u8>,
     dated: Option<Timestamp>,
     templates: usize,
-    seen: Seen,
+    seen: LogCounts,
 }
 
 impl<'c> Scan<'c> {
@@ -50,7 +50,7 @@ impl<'c> Scan<'c> {
         clock: Clock,
         since: Option<Timestamp>,
     ) -> Scan<'c> {
-        let seen = Seen::new(place, parser, since);
+        let seen = LogCounts::new(place, parser, since);
         Scan {
             matcher,
             parser,
@@ -64,19 +64,20 @@ impl<'c> Scan<'c> {
         }
     }
 
-    /// The same, taking every line apart: slow, and what the fast way is held against.
+    /// The same, parsing every line: slow; tests compare the fast search with it.
     pub fn line_by_line(self) -> Scan<'c> {
         Scan { is_fast: false, ..self }
     }
 
-    /// The fault came at that time: lines with a date are told by it, not by their phase. Some logs are late.
+    /// Sets the time of the fault: lines with a date count as before or after by that date, not by their phase, since
+    /// some logs are late.
     pub fn since(mut self, since: Option<Timestamp>) -> Scan<'c> {
         self.since = since.or(self.since);
         self.seen.since = self.since;
         self
     }
 
-    /// Takes the next bytes; lines may lie across pieces.
+    /// Takes the next bytes. Lines may span pieces.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         if !self.pending.is_empty() {
             let end = memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
@@ -94,14 +95,14 @@ impl<'c> Scan<'c> {
         self.pending.extend_from_slice(rest);
     }
 
-    /// The end of the log: what was seen in it.
-    pub fn finish(mut self) -> Seen {
+    /// Ends the log.
+    pub fn finish(mut self) -> LogCounts {
         let pending = std::mem::take(&mut self.pending);
         self.lines(&pending);
         self.seen
     }
 
-    /// Whole lines.
+    /// Takes whole lines.
     fn lines(&mut self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -139,7 +140,6 @@ impl<'c> Scan<'c> {
         }
     }
 
-    /// One line: does it say something, and when?
     fn line(&mut self, bytes: &[u8], begin: usize, end: usize, looked_back_to: &mut usize) {
         let raw = bytes.get(begin..end).unwrap_or_default();
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
@@ -154,7 +154,7 @@ impl<'c> Scan<'c> {
         self.count(class, self.dated, &line);
     }
 
-    /// The three rules; of the first, the time, [`Scan::side`] takes care.
+    /// Applies rules 2 and 3; [`Scan::side`] applies rule 1.
     fn class(&self, raw: &[u8], line: &Line<'_>) -> Option<Class> {
         let class = self.matcher.errno(line.text);
         let says_something = class.is_some() || self.matcher.has_word(line.text);
@@ -164,7 +164,7 @@ impl<'c> Scan<'c> {
         Some(class.unwrap_or_else(|| Class::Custom(template(line.function, line.text).into())))
     }
 
-    /// Messages of several lines have a date in the first: that of the nearest line before with one.
+    /// Messages of several lines have a date only in the first: takes that of the nearest line before with one.
     fn look_back(&mut self, before: &[u8], no_further_than: usize) {
         let nearest =
             dated_from_the_end(before.get(no_further_than..).unwrap_or_default(), self.parser, &self.clock);
@@ -191,7 +191,7 @@ impl<'c> Scan<'c> {
         self.matcher.names(line.text, MOST_NAMES, &mut count.names);
     }
 
-    /// Before or after the fault: by the time where it is known when that was, else by the phase (rule 1).
+    /// Before or after the fault: by time if the fault's time is known, else by phase (rule 1).
     fn side(&self, time: Option<Timestamp>) -> Side {
         match (self.since, time) {
             (Some(since), Some(time)) if time < since => Side::Before,
@@ -200,7 +200,6 @@ impl<'c> Scan<'c> {
         }
     }
 
-    /// The first date of the log.
     fn note_begin(&mut self, bytes: &[u8]) {
         if self.seen.first.is_none() {
             let time = |line: &[u8]| self.parser.line(line, &self.clock).time;
@@ -208,7 +207,6 @@ impl<'c> Scan<'c> {
         }
     }
 
-    /// The last date so far.
     fn note_end(&mut self, bytes: &[u8]) {
         if let Some(time) = dated_from_the_end(bytes, self.parser, &self.clock) {
             self.seen.last = Some(time);

@@ -1,4 +1,4 @@
-//! How well logs tell of faults.
+//! How well logs report faults.
 //! In: [`Sign`]s, and the truth. Out: a [`Score`] for every try, and how far apart the signs of two faults are.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,64 +10,55 @@ use super::class::Class;
 use super::place::Case;
 use super::signs::Sign;
 
-/// What was done in a try.
+/// The fault record of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Truth {
-    /// The nodes that the fault was brought on.
+    /// The nodes with the fault.
     pub faulted: Vec<String>,
-    /// When.
     pub injected: Option<Timestamp>,
 }
 
-/// What the logs of a try are worth.
+/// How well the logs of a run report its fault.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// The try.
     #[serde(flatten)]
     pub case: Case,
-    /// The nodes that the fault was brought on, as far as they are known.
+    /// The nodes with the fault, as far as they are known.
     pub faulted: Vec<String>,
-    /// What the logs tell.
     pub verdict: Verdict,
-    /// How long after the fault the first sign was logged, where that can be told.
+    /// The time from the fault to the first sign, if both have a date.
     pub delay_seconds: Option<f64>,
-    /// Who logged the first sign.
+    /// The node that logged the first sign.
     pub first_by: Option<String>,
-    /// Nodes that are logged about or log themselves, and have the fault.
+    /// Nodes with the fault that log a sign or are named in one.
     pub rightly_named: BTreeSet<String>,
-    /// Nodes that are logged about, and are healthy.
+    /// Healthy nodes that are named in a sign.
     pub wrongly_named: BTreeSet<String>,
-    /// The classes that are signs.
+    /// The classes of all signs.
     pub classes: BTreeSet<Class>,
 }
 
-/// What logs tell of a fault.
+/// How much logs report about a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// That there is one, and where: a node that has it logs a sign, or is named in one.
+    /// The fault and its place: a node with the fault logs a sign or is named in one.
     Located,
-    /// That there is one.
+    /// The fault, without its place.
     Detected,
-    /// That there is one, naming none but healthy nodes.
+    /// The fault, but only healthy nodes are named.
     Misleading,
-    /// Nothing.
     Silent,
 }
 
-/// How far apart the signs of two faults on the same nodes are: 0 if they cannot be told apart, 1 if they have nothing in
+/// The distance between the signs of two faults on the same nodes: 0 if they cannot be distinguished, 1 if they have nothing in
 /// common (Jaccard).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Distance {
-    /// The system.
     pub system: String,
-    /// The nodes.
     pub targets: String,
-    /// One fault.
     pub one: String,
-    /// The other.
     pub other: String,
-    /// How far.
     pub distance: f64,
 }
 
@@ -120,7 +111,7 @@ fn score(case: &Case, truth: &Truth, signs: &[Sign]) -> Score {
     score
 }
 
-/// Whether a message's name of a node is this node; `mds0` may be called `mds`.
+/// True if a message means this node; `mds0` may be called `mds`.
 fn is_same(node: &str, name: &str) -> bool {
     let bare = |name: &str| {
         let bare = name.strip_suffix('0').unwrap_or(name).to_ascii_lowercase();
@@ -129,7 +120,7 @@ fn is_same(node: &str, name: &str) -> bool {
     node == name || bare(node) == bare(name)
 }
 
-/// How well faults on the same nodes can be told apart, all tries of each together.
+/// How well faults on the same nodes can be distinguished, over all runs of each.
 pub fn distances(signs: &[Sign]) -> Vec<Distance> {
     type Signature<'s> = BTreeSet<(&'s str, &'s Class)>;
     let mut signatures: BTreeMap<(&str, &str), BTreeMap<&str, Signature<'_>>> = BTreeMap::new();

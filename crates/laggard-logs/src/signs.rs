@@ -1,5 +1,5 @@
-//! What is logged more than is ordinary.
-//! In: what was [`Seen`] in the logs of tries. Out: [`Sign`]s: classes of messages by try and node, each with its rate
+//! Classes of messages that are logged more often than is ordinary.
+//! In: what was [`LogCounts`] in the logs of tries. Out: [`Sign`]s: classes of messages by try and node, each with its rate
 //! before and after the fault. Always: counts of all phases and sources of a node go together.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,64 +10,58 @@ use serde::Serialize;
 
 use super::class::Class;
 use super::place::{Case, Side};
-use super::seen::{Count, Seen};
+use super::log_counts::{Count, LogCounts};
 use super::template::clusters;
 
-/// A class is a sign of the fault where its rate is more than so many times the ordinary one.
+/// A class is a sign of the fault if its rate exceeds the ordinary one this many times.
 const TIMES_THE_ORDINARY: f64 = 3.0;
 
-/// Shorter recordings count as this long: what every start logs once is no flood after a short phase.
+/// Shorter recordings count as this long: a message that every start logs once is not a flood after a short phase.
 const LEAST_SPAN: Span = Span::from_seconds(60);
 
-/// A class of messages on a node, in a try.
+/// A class of messages on a node, in a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sign {
-    /// The try.
     #[serde(flatten)]
     pub case: Case,
-    /// The node that logged it.
     pub node: String,
-    /// The class.
     pub class: Class,
-    /// The error number that it stands for.
     pub errno: Option<&'static str>,
-    /// What customised messages have in common.
+    /// The common text of customised messages.
     pub template: Option<String>,
     /// Lines after the fault.
     #[serde(flatten)]
     pub count: Count,
-    /// Lines of each phase.
     pub phases: BTreeMap<String, Lines>,
-    /// Lines of each source.
     pub sources: BTreeMap<String, Lines>,
     /// Lines before the fault.
     pub before: u64,
-    /// Lines an hour after the fault.
+    /// Lines per hour after the fault.
     pub per_hour: f64,
-    /// Lines an hour that are ordinary: before the fault, or without one, whichever are more.
+    /// Lines per hour before the fault or without one, whichever is more.
     pub ordinary_per_hour: f64,
-    /// Whether it is more than three times the ordinary.
+    /// True if it exceeds the ordinary rate more than three times.
     pub is_above: bool,
 }
 
-/// All classes that were logged, by try and node. `ordinary` are logs of healthy times besides those
-/// that the tries begin with; tries called `control` are ordinary, too.
-pub fn signs(logs: &[Seen], ordinary: &[Seen]) -> Vec<Sign> {
+/// All logged classes, by run and node. `ordinary` are logs of healthy times in addition to the healthy time at the
+/// beginning of each run. Runs called `control` are also ordinary.
+pub fn signs(logs: &[LogCounts], ordinary: &[LogCounts]) -> Vec<Sign> {
     let templates: BTreeSet<&str> = logs
         .iter()
         .chain(ordinary)
         .flat_map(|seen| seen.counts.keys().filter_map(|(_, class)| class.template()))
         .collect();
     let clusters = Clusters(clusters(templates.into_iter()));
-    let (controls, tried): (Vec<&Seen>, Vec<&Seen>) =
+    let (controls, tried): (Vec<&LogCounts>, Vec<&LogCounts>) =
         logs.iter().partition(|seen| seen.place.case.is_control());
     let control = Control::of(controls.into_iter().chain(ordinary), &clusters);
-    let mut nodes: BTreeMap<(&Case, &str), Vec<&Seen>> = BTreeMap::new();
+    let mut nodes: BTreeMap<(&Case, &str), Vec<&LogCounts>> = BTreeMap::new();
     for seen in tried {
         nodes.entry((&seen.place.case, &seen.place.node)).or_default().push(seen);
     }
     let healthy = healthy(&nodes, &clusters);
-    let of_node = |((case, node), logs): (&(&Case, &str), &Vec<&Seen>)| {
+    let of_node = |((case, node), logs): (&(&Case, &str), &Vec<&LogCounts>)| {
         let stand_in = healthy.get(&(case.system.as_str(), *node)).filter(|_| !is_covered(logs));
         signs_of(case, node, logs, &clusters, |class| {
             let control = control.per_hour(node, class);
@@ -77,14 +71,14 @@ pub fn signs(logs: &[Seen], ordinary: &[Seen]) -> Vec<Sign> {
     nodes.iter().flat_map(of_node).collect()
 }
 
-/// Whether the healthy time of a try is long enough to tell what is ordinary.
-fn is_covered(logs: &[&Seen]) -> bool {
+/// True if the healthy time of a run is long enough to measure ordinary rates.
+fn is_covered(logs: &[&LogCounts]) -> bool {
     hours(logs, Side::Before) > LEAST_SPAN.seconds() / 3600.0
 }
 
-/// What each node of a system logs in the healthy times of all tries: it stands in for a try that has hardly any.
+/// The rates of each node in the healthy times of all runs, for runs with too little healthy time of their own.
 fn healthy<'s>(
-    nodes: &BTreeMap<(&'s Case, &'s str), Vec<&'s Seen>>,
+    nodes: &BTreeMap<(&'s Case, &'s str), Vec<&'s LogCounts>>,
     clusters: &Clusters,
 ) -> BTreeMap<(&'s str, &'s str), Rates> {
     let mut healthy: BTreeMap<(&str, &str), Rates> = BTreeMap::new();
@@ -100,7 +94,6 @@ fn healthy<'s>(
     healthy
 }
 
-/// Lines in so many hours.
 #[derive(Default)]
 struct Rates {
     hours: f64,
@@ -113,7 +106,7 @@ impl Rates {
     }
 }
 
-/// Classes with the template that stands for each customised one.
+/// The common template of each customised class.
 struct Clusters(BTreeMap<String, String>);
 
 impl Clusters {
@@ -128,7 +121,7 @@ impl Clusters {
 fn signs_of(
     case: &Case,
     node: &str,
-    logs: &[&Seen],
+    logs: &[&LogCounts],
     clusters: &Clusters,
     elsewhere: impl Fn(&Class) -> f64,
 ) -> Vec<Sign> {
@@ -154,9 +147,7 @@ fn signs_of(
 /// Lines on both sides of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lines {
-    /// Before it.
     pub before: u64,
-    /// From then on.
     pub after: u64,
 }
 
@@ -187,7 +178,7 @@ impl Sign {
         }
     }
 
-    fn add(&mut self, side: Side, seen: &Seen, count: &Count) {
+    fn add(&mut self, side: Side, seen: &LogCounts, count: &Count) {
         self.phases.entry(seen.place.phase.clone()).or_default().add(side, count.lines);
         self.sources.entry(seen.place.source.clone()).or_default().add(side, count.lines);
         match side {
@@ -197,8 +188,8 @@ impl Sign {
     }
 }
 
-/// How long the logs of a node cover: phases follow one another, the sources of a phase run side by side.
-fn hours(logs: &[&Seen], side: Side) -> f64 {
+/// The time that the logs of a node cover: phases are consecutive, the sources of a phase are parallel.
+fn hours(logs: &[&LogCounts], side: Side) -> f64 {
     let mut phases: BTreeMap<&str, Span> = BTreeMap::new();
     for seen in logs {
         let longest = phases.entry(&seen.place.phase).or_insert(Span::ZERO);
@@ -208,15 +199,15 @@ fn hours(logs: &[&Seen], side: Side) -> f64 {
     total.max(LEAST_SPAN).seconds() / 3600.0
 }
 
-/// What is logged without any fault.
+/// Rates without a fault.
 struct Control {
     nodes: BTreeMap<String, BTreeMap<Class, f64>>,
     all: BTreeMap<Class, f64>,
 }
 
 impl Control {
-    fn of<'s>(logs: impl Iterator<Item = &'s Seen>, clusters: &Clusters) -> Control {
-        let mut nodes: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+    fn of<'s>(logs: impl Iterator<Item = &'s LogCounts>, clusters: &Clusters) -> Control {
+        let mut nodes: BTreeMap<&str, Vec<&LogCounts>> = BTreeMap::new();
         for seen in logs {
             nodes.entry(&seen.place.node).or_default().push(seen);
         }
@@ -230,19 +221,19 @@ impl Control {
         Control { nodes: rates, all }
     }
 
-    /// The rate on that node; of nodes that it does not know, the highest of any.
+    /// The rate on that node. For an unknown node: the highest rate of any.
     fn per_hour(&self, node: &str, class: &Class) -> f64 {
         self.nodes.get(node).unwrap_or(&self.all).get(class).copied().unwrap_or(0.0)
     }
 }
 
-/// The rates of one node, of both sides of what was no fault; tries follow one another as phases do.
-fn rates(logs: &[&Seen], clusters: &Clusters) -> BTreeMap<Class, f64> {
-    let mut tries: BTreeMap<&Case, Vec<&Seen>> = BTreeMap::new();
+/// The rates of one node over whole control runs, which are consecutive like phases.
+fn rates(logs: &[&LogCounts], clusters: &Clusters) -> BTreeMap<Class, f64> {
+    let mut tries: BTreeMap<&Case, Vec<&LogCounts>> = BTreeMap::new();
     for seen in logs {
         tries.entry(&seen.place.case).or_default().push(seen);
     }
-    let span = |logs: &Vec<&Seen>| {
+    let span = |logs: &Vec<&LogCounts>| {
         let covered =
             |side| if logs.iter().any(|seen| seen.span(side) > Span::ZERO) { hours(logs, side) } else { 0.0 };
         covered(Side::Before) + covered(Side::After)

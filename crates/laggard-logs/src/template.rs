@@ -1,9 +1,9 @@
-//! Customised messages as templates: what changes from message to message is masked, so that like ones are counted
-//! together, and [`clusters`] then joins templates that differ in a few words (as Drain does, He et al. 2017).
+//! Customised messages as templates: variable text is masked, so that similar messages are counted together. [`clusters`]
+//! then joins templates that differ in a few words (as Drain does, He et al. 2017).
 
 use std::collections::BTreeMap;
 
-/// Longer messages are alike long before here.
+/// Messages that agree up to here are of one kind.
 const MOST_WORDS: usize = 16;
 
 /// A word may be a whole document.
@@ -13,7 +13,7 @@ const MOST_BYTES_OF_A_WORD: usize = 80;
 const LEAST_HEXADECIMAL: usize = 8;
 
 /// The message with numbers, identifiers, addresses and paths as `#`, and the function that wrote it before it.
-/// The same for every message of its kind, whichever came first.
+/// It does not depend on the order of messages.
 pub fn template(function: &[u8], text: &[u8]) -> String {
     let mut template = String::with_capacity(160);
     if !function.is_empty() {
@@ -82,7 +82,7 @@ fn mask(word: &[u8], template: &mut String) {
     }
 }
 
-/// Letters stay, digits among them are masked. Says whether a number came last.
+/// Copies letters and masks digits. Returns true if a number came last.
 fn letters(run: &[u8], template: &mut String) -> bool {
     let mut is_number = false;
     for &byte in run {
@@ -108,10 +108,10 @@ fn push(byte: u8, template: &mut String) {
     template.push(if byte.is_ascii() && !byte.is_ascii_control() { char::from(byte) } else { '?' });
 }
 
-/// Two templates are one where so many of ten words are the same.
+/// Two templates are variants of one if this many of ten words are equal.
 const ALIKE_OF_TEN: usize = 6;
 
-/// Which templates are variants of one: each, and the one that stands for it, in which words that differ are `*`.
+/// Each template with the common one of its variants, in which words that differ are `*`.
 ///
 /// Templates of one length and one first word are compared, in order of the alphabet: the outcome does not depend on
 /// which message came first.

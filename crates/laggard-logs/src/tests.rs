@@ -24,14 +24,14 @@ fn at(fault: &str, targets: &str, phase: &str, node: &str) -> Place {
     Place { case, phase: phase.into(), side: Side::of_phase(phase), node: node.into(), source: "log".into() }
 }
 
-fn seen(rules: &str, place: Place, text: &str) -> Seen {
+fn seen(rules: &str, place: Place, text: &str) -> LogCounts {
     let mut scan = classifier(rules).scan(place, Parser::of(text.as_bytes())).finish_with(text.as_bytes());
     scan.bytes = 0;
     scan
 }
 
 impl Scan<'_> {
-    fn finish_with(mut self, bytes: &[u8]) -> Seen {
+    fn finish_with(mut self, bytes: &[u8]) -> LogCounts {
         self.feed(bytes);
         self.finish()
     }

@@ -1,6 +1,6 @@
 //! Seeded models of striped storage systems: recordings with ground truth.
 //! In: a scenario's name, settings and a seed. Out: the tables of every host as a recorder would have written them,
-//! the truth about who was in trouble, and a cluster file. Always: the same seed gives the same counters, whatever
+//! labels, and a cluster file. Always: the same seed gives the same counters, whatever
 //! the number of threads and the platform.
 //!
 //! ```

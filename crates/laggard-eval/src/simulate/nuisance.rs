@@ -1,4 +1,4 @@
-//! What happens to recordings in real life: samples that are lost, clocks that step.
+//! Imperfections of real recordings: lost samples and clock steps.
 
 use std::ops::Range;
 
@@ -49,12 +49,12 @@ impl Nuisances {
         self.step = Some((from.min(to).max(5)..from.max(to).min(samples.saturating_sub(5)), offset));
     }
 
-    /// Whether there is no such sample.
+    /// True if the sample is lost.
     pub fn is_missing(&self, sample: u64) -> bool {
         self.missing.iter().any(|range| range.contains(&sample))
     }
 
-    /// How far the clock is off.
+    /// The clock error.
     pub fn offset_us(&self, sample: u64) -> i64 {
         self.step.as_ref().filter(|(off, _)| off.contains(&sample)).map_or(0, |(_, offset)| *offset)
     }

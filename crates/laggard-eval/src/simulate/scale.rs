@@ -17,20 +17,16 @@ use super::settings::{Pair, SettingError, Settings};
 use laggard_core::diagnosis::label::Label;
 use laggard_core::model::random::Random;
 
-/// So many disks, for so many samples.
+/// A number of similar disks, each with a number of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
-    /// How many disks.
     pub components: u64,
-    /// How many samples of each.
     pub samples: u64,
-    /// How often.
     pub every: Span,
-    /// How many of them are slow.
     pub slow: u64,
-    /// Whether samples are lost and clocks step.
+    /// Lose samples and step clocks.
     pub nuisances: bool,
-    /// Everything random follows from it.
+    /// The seed of everything random.
     pub seed: u64,
 }
 
@@ -48,7 +44,6 @@ const OF_DEVICES: u64 = 23;
 const OF_RECORDERS: u64 = 24;
 
 impl Scale {
-    /// Reads the settings.
     pub fn parse(pairs: &[Pair], seed: u64) -> Result<Scale, SettingError> {
         let settings = Settings::new("scale", &KEYS, pairs)?;
         let components = settings.number("components", 100_000, 1, 10_000_000)?;
@@ -76,34 +71,31 @@ impl Scale {
         slow.map(|disk| Label { component: name(disk), begin: START, end, cause: Cause::DiskBusy }).collect()
     }
 
-    /// Nothing to say: all disks are peers.
+    /// Empty: all disks are peers.
     pub fn cluster_file(&self) -> ClusterFile {
         ClusterFile { name: "scale".into(), ..ClusterFile::default() }
     }
 
-    /// When it begins.
     pub fn start(&self) -> Timestamp {
         START
     }
 
-    /// How many hosts there are.
     pub fn host_count(&self) -> u64 {
         self.components.div_ceil(DISKS)
     }
 
-    /// The name of a host.
     pub fn host(&self, number: u64) -> String {
         host_of(number * DISKS)
     }
 
-    /// What is asked of each disk; after a day the same again.
+    /// The load of each disk; it repeats after a day.
     pub fn demands(&self) -> Vec<Demand> {
         let seconds = (self.every.micros() / 1_000_000).unsigned_abs();
         let demands = load::of_day(seconds, &mut Random::of(self.seed, &[OF_THE_LOAD]));
         demands.into_iter().map(|demand| demand.behind(2.0)).collect()
     }
 
-    /// Hands out the rows of one host.
+    /// Produces the rows of one host.
     pub fn rows(&self, host: u64, demands: &[Demand], sink: &mut dyn FnMut(RawTable)) {
         let mut random = Random::of(self.seed, &[OF_RECORDERS, host]);
         let every_us = self.every.micros().unsigned_abs();

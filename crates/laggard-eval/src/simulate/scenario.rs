@@ -10,16 +10,12 @@ use super::settings::{Pair, SettingError};
 use super::testbench::{Recorded, Testbench};
 use laggard_core::diagnosis::label::Label;
 
-/// What is simulated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scenario {
-    /// A run of the test bench.
     Testbench(Testbench),
-    /// A day of a production system.
     IntrepidDay(IntrepidDay),
     /// Many days of it, one after the other.
     IntrepidStudy(Study),
-    /// Many alike disks.
     Scale(Scale),
 }
 
@@ -37,7 +33,6 @@ enum Made {
 }
 
 impl Scenario {
-    /// The scenario of that name, with its settings.
     pub fn parse(name: &str, settings: &[Pair], seed: u64) -> Result<Scenario, SettingError> {
         Ok(match name {
             "testbench" => Scenario::Testbench(Testbench::parse(settings, seed)?),
@@ -48,7 +43,6 @@ impl Scenario {
         })
     }
 
-    /// How often samples are taken.
     pub fn every(&self) -> Span {
         match self {
             Scenario::Testbench(bench) => bench.every,
@@ -58,7 +52,7 @@ impl Scenario {
         }
     }
 
-    /// Who is in trouble, when, and why.
+    /// The labels: faulty component, time and cause.
     pub fn labels(&self) -> Vec<Label> {
         match self {
             Scenario::Testbench(bench) => bench.labels(),
@@ -68,7 +62,7 @@ impl Scenario {
         }
     }
 
-    /// What only looks like trouble, and is there on any day: no event, and no wrong alarm either.
+    /// Ordinary slow spells of any day: neither events nor false alarms.
     pub fn ordinary(&self) -> Vec<Label> {
         match self {
             Scenario::IntrepidDay(day) => day.day().ordinary(),
@@ -79,7 +73,7 @@ impl Scenario {
         }
     }
 
-    /// What the recorded names mean, and who are peers.
+    /// The cluster file: attributes and peer groups of the recorded names.
     pub fn cluster_file(&self) -> ClusterFile {
         match self {
             Scenario::Testbench(bench) => bench.cluster_file(),
@@ -89,7 +83,6 @@ impl Scenario {
         }
     }
 
-    /// How many days there are.
     pub fn day_count(&self) -> u64 {
         match self {
             Scenario::IntrepidStudy(study) => study.days,
@@ -135,7 +128,6 @@ impl Day {
         Day { start: day.date(), hosts: day.hosts().collect(), made: Made::Intrepid(day) }
     }
 
-    /// When it begins.
     pub fn start(&self) -> Timestamp {
         self.start
     }
@@ -145,7 +137,7 @@ impl Day {
         &self.hosts
     }
 
-    /// Hands out the rows of one host, piece by piece, those of each table in the order of recording. Hosts do not
+    /// Produces the rows of one host, piece by piece, those of each table in the order of recording. Hosts do not
     /// depend on each other, so several threads may ask for several hosts.
     pub fn rows(&self, host: usize, sink: &mut dyn FnMut(RawTable)) {
         match &self.made {

@@ -1,5 +1,5 @@
 //! Settings of a scenario: `key=value`, each checked once.
-//! In: pairs of text. Out: values. Always: a key that nobody asked for is an error, and so is a wrong value; both say
+//! In: pairs of text. Out: values. Always: an unknown key is an error, and so is a wrong value; both say
 //! what would be right.
 
 use std::str::FromStr;
@@ -12,29 +12,12 @@ pub type Pair = (String, String);
 /// A scenario or a setting that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
-    /// There is no such scenario.
     #[error("there is no scenario {0:?}: take one of testbench, intrepid-day, intrepid-study, scale")]
     Scenario(String),
-    /// There is no such key.
     #[error("{scenario} has no setting {key:?}: it has {valid}")]
-    Key {
-        /// The scenario.
-        scenario: &'static str,
-        /// The key.
-        key: String,
-        /// The keys there are.
-        valid: String,
-    },
-    /// A value that does not fit its key.
+    Key { scenario: &'static str, key: String, valid: String },
     #[error("{key}={value}: expected {expected}")]
-    Value {
-        /// The key.
-        key: String,
-        /// The value.
-        value: String,
-        /// What would be right.
-        expected: String,
-    },
+    Value { key: String, value: String, expected: String },
     /// Not `key=value`.
     #[error("{0:?}: expected key=value, such as seconds=600")]
     Pair(String),
@@ -52,7 +35,6 @@ pub struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// Checks the keys.
     pub fn new(
         scenario: &'static str,
         valid: &[&str],
@@ -65,7 +47,6 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The value as typed.
     pub fn text(&self, key: &str) -> Option<&'a str> {
         self.pairs.iter().rev().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
@@ -77,7 +58,6 @@ impl<'a> Settings<'a> {
         number.ok_or_else(|| wrong(key, text, format!("a whole number from {least} to {most}")))
     }
 
-    /// One of some words.
     pub fn choice<T: Copy>(&self, key: &str, default: T, valid: &[(&str, T)]) -> Result<T, SettingError> {
         let Some(text) = self.text(key) else { return Ok(default) };
         let found = valid.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
@@ -85,7 +65,6 @@ impl<'a> Settings<'a> {
         found.ok_or_else(|| wrong(key, text, format!("one of {}", words())))
     }
 
-    /// Yes or no.
     pub fn yes(&self, key: &str, default: bool) -> Result<bool, SettingError> {
         self.choice(key, default, &[("yes", true), ("no", false)])
     }
@@ -97,7 +76,7 @@ impl<'a> Settings<'a> {
         span.ok_or_else(|| wrong(key, text, format!("a length of time from {least} to {most}, such as 15s")))
     }
 
-    /// How often a production system is recorded: what divides a day well.
+    /// The sampling interval of a production system: a divisor of a day.
     pub fn interval(&self, key: &str, default: Span) -> Result<Span, SettingError> {
         let span = self.span(key, default, Span::SECOND, Span::from_seconds(60))?;
         match INTERVALS.contains(&span) {
@@ -106,7 +85,6 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// An instant.
     pub fn time(&self, key: &str, default: Timestamp) -> Result<Timestamp, SettingError> {
         let Some(text) = self.text(key) else { return Ok(default) };
         let time = Timestamp::from_str(text).ok().filter(|time| (EARLIEST..LATEST).contains(time));
@@ -117,11 +95,10 @@ impl<'a> Settings<'a> {
 const INTERVALS: [Span; 4] =
     [Span::SECOND, Span::from_seconds(5), Span::from_seconds(15), Span::from_seconds(60)];
 
-/// What file names and calendars can say.
+/// The range of dates that file names and calendars support.
 const EARLIEST: Timestamp = Timestamp::from_seconds(0);
 const LATEST: Timestamp = Timestamp::from_seconds(100 * 366 * 86_400);
 
-/// A value that does not fit its key.
 pub fn wrong(key: &str, value: &str, expected: String) -> SettingError {
     SettingError::Value { key: key.into(), value: value.into(), expected }
 }

@@ -2,25 +2,25 @@
 
 use memchr::memchr;
 
-/// What is left of a line.
+/// The unread rest of a line.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'l>(pub(super) &'l [u8]);
 
 impl<'l> Cursor<'l> {
-    /// Steps over these bytes, if they are next.
+    /// Skips these bytes if they are next.
     pub(super) fn skip(&mut self, bytes: &[u8]) -> Option<()> {
         self.0 = self.0.strip_prefix(bytes)?;
         Some(())
     }
 
-    /// What comes before the next such byte, which is stepped over.
+    /// The bytes before the next `byte`, which is skipped.
     pub(super) fn until(&mut self, byte: u8) -> Option<&'l [u8]> {
         let (before, rest) = self.0.split_at(memchr(byte, self.0)?);
         self.0 = rest.split_first()?.1;
         Some(before)
     }
 
-    /// The same, of what the end of the line may end, too.
+    /// The same; the end of the line also counts.
     pub(super) fn word(&mut self) -> &'l [u8] {
         let mut rest = *self;
         match rest.until(b' ') {
@@ -32,7 +32,7 @@ impl<'l> Cursor<'l> {
         }
     }
 
-    /// The next bytes, so many.
+    /// The next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Option<&'l [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -48,7 +48,6 @@ impl<'l> Cursor<'l> {
         Some(digits(self.take(length)?))
     }
 
-    /// Steps over blanks.
     pub(super) fn blanks(&mut self) {
         self.0 = self.0.trim_ascii_start();
     }
@@ -59,7 +58,7 @@ pub(super) fn digits(bytes: &[u8]) -> i64 {
     bytes.iter().fold(0, |value, byte| value * 10 + i64::from(byte - b'0'))
 }
 
-/// The next so many bytes as a number, where they are all digits.
+/// The next bytes as a number, if all are digits.
 pub(super) fn fixed(cursor: &mut Cursor<'_>, count: usize) -> Option<i64> {
     let bytes = cursor.take(count)?;
     bytes.iter().all(u8::is_ascii_digit).then(|| digits(bytes))

@@ -103,7 +103,7 @@ fn zone(cursor: &mut Cursor<'_>) -> Span {
 
 fn timestamp(year: i16, month: i64, day: i64, time: (i64, i64, i64), micros: i64) -> Option<Timestamp> {
     let small = |value: i64| i8::try_from(value).ok();
-    // A leap second is the one before it, here as with everyone.
+    // A leap second counts as the second before it, as elsewhere.
     let second = time.2.min(59);
     let civil = DateTime::new(
         year,

@@ -42,7 +42,7 @@ fn printed<'l>(bytes: &'l [u8], clock: &Clock) -> Option<Line<'l>> {
         rest.skip(b"]")?;
         since_boot(uptime, clock)
     } else {
-        // With a comma before the parts of a second, which nothing but dmesg writes.
+        // Only dmesg writes a comma before the fraction of a second.
         bytes.get(19).filter(|byte| **byte == b',')?;
         Some(dates::iso(&mut rest)?)
     };

@@ -53,7 +53,7 @@ fn origin(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((file, rest.0, bytes.get(end + 4..).unwrap_or(b"")))
 }
 
-/// What bits of the mask say (libcfs_debug.h).
+/// Severities of the bits of the mask (libcfs_debug.h).
 fn severity(mask: u32) -> Option<Severity> {
     const EMERGENCY: u32 = 0x0004_0000;
     const ERROR: u32 = 0x0002_0000;

@@ -20,12 +20,12 @@ use serde::Serialize;
 
 use super::line::Line;
 
-/// What dates leave out.
+/// The information that dates in logs leave out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     /// The year of dates without one.
     pub year: i16,
-    /// When the host was started, for messages of the kernel that count from then.
+    /// The boot time, for kernel messages that count from it.
     pub booted: Option<Timestamp>,
 }
 
@@ -41,11 +41,11 @@ pub enum Parser {
     Beegfs,
     /// Logs of Ceph's daemons and clusters.
     Ceph,
-    /// What syslog and journals write: MooseFS, and all others.
+    /// Lines of syslog and journals, as MooseFS and others write them.
     Syslog,
     /// Messages of the kernel.
     Kernel,
-    /// A date, perhaps, and a text.
+    /// An optional date and a text.
     Generic,
 }
 
@@ -65,36 +65,33 @@ const PARSERS: [(Parser, &str, Read, &str); 7] = [
 /// How many lines are looked at to tell a format.
 const LINES_LOOKED_AT: usize = 100;
 
-/// A format must fit so many of them, or all; the rest may be volume files, traces of stacks and the like.
+/// A format must match this many of them, or all; the rest may be volume files, stack traces and the like.
 const LEAST_LINES: usize = 3;
 
 impl Parser {
-    /// The parser of that name.
     pub fn named(name: &str) -> Option<Parser> {
         PARSERS.iter().find(|(_, other, ..)| *other == name).map(|(parser, ..)| *parser)
     }
 
-    /// The names of all parsers.
     pub fn names() -> impl Iterator<Item = &'static str> {
         PARSERS.iter().map(|(_, name, ..)| *name)
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// The name of the rules that go with the format, where nobody says which.
+    /// The name of the rules that belong to the format, if it determines them.
     pub fn rules(self) -> &'static str {
         self.row().3
     }
 
-    /// The line, as this format has it; a line of another format is all text.
+    /// Parses a line. A line of another format is all text.
     pub fn line<'l>(self, bytes: &'l [u8], clock: &Clock) -> Line<'l> {
         self.row().2(bytes, clock).unwrap_or(Line::bare(bytes))
     }
 
-    /// The format of a log, told from its first bytes.
+    /// Detects the format of a log from its first bytes.
     pub fn of(start: &[u8]) -> Parser {
         let clock = Clock { year: 2000, booted: None };
         let lines: Vec<&[u8]> = start

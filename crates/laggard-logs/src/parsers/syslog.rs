@@ -1,4 +1,4 @@
-//! What syslog and journals write: `Feb  7 19:48:58 host program[pid]: text`, or with a whole date.
+//! Lines of syslog and journals: `Feb  7 19:48:58 host program[pid]: text`, or with a whole date.
 
 use super::cursor::Cursor;
 use super::{Clock, dates, kernel};

@@ -1,6 +1,6 @@
-//! What is known of the logs of a file system, a data file each: what stands for an error number without saying
+//! Rules for the logs of a file system, one data file each: texts that stand for an error number without saying
 //! it, what only sounds like a failure, and how nodes are named.
-//! In: a name. Out: [`Rules`]. Always: the rules of the kernel's messages hold besides, for every file system.
+//! In: a name. Out: [`Rules`]. Always: the rules for kernel messages apply to every file system.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,6 @@ use super::parsers::Parser;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// What the file system is called.
     pub name: String,
     /// Letters of error numbers that this file system has customised forms of (`h` to `k` of the paper).
     #[serde(default)]
@@ -22,16 +21,16 @@ pub struct Rules {
     /// Texts that stand for an error number.
     #[serde(default, rename = "equivalent")]
     pub equivalents: Vec<Equivalent>,
-    /// More words of failure than all file systems have in common; regular expressions, of any case.
+    /// Failure words beyond those of all file systems; regular expressions, in any case.
     #[serde(default)]
     pub words: Vec<String>,
-    /// Phrases that hold a word of failure and mean none.
+    /// Phrases with a failure word that do not report a failure.
     #[serde(default)]
     pub ignore_phrases: Vec<String>,
-    /// Lines that say nothing, whatever they hold.
+    /// Lines that never report a failure.
     #[serde(default)]
     pub ignore_lines: Vec<String>,
-    /// Parts of the file system whose messages are also counted by themselves; the first that fits.
+    /// Components of the file system whose messages are also counted separately; the first match counts.
     #[serde(default, rename = "component")]
     pub components: Vec<Component>,
     /// How texts name nodes.
@@ -43,7 +42,6 @@ pub struct Rules {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Equivalent {
-    /// The number.
     pub errno: u8,
     /// The texts, as regular expressions of any case.
     pub texts: Vec<String>,
@@ -53,9 +51,8 @@ pub struct Equivalent {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Component {
-    /// What it is called.
     pub name: String,
-    /// What its functions or their messages have in common, as a regular expression of any case.
+    /// A regular expression that matches its functions or messages, in any case.
     pub text: String,
 }
 
@@ -63,9 +60,9 @@ pub struct Component {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Name {
-    /// A regular expression; what its first group holds is the number of the node.
+    /// A regular expression whose first group is the number of the node.
     pub text: String,
-    /// What the node is called; the number goes behind it.
+    /// The node's name; the number is appended.
     pub node: String,
 }
 
@@ -79,7 +76,7 @@ const FILES: [&str; 6] = [
 ];
 
 impl Rules {
-    /// The rules of that name. Adapters of labs, such as `gluster-dispersed`, go by their file system.
+    /// Lab adapters such as `gluster-dispersed` use the rules of their file system.
     pub fn named(name: &str) -> Result<Rules, LogsError> {
         let all = read()?;
         let family = name.split('-').next().unwrap_or(name);
@@ -95,7 +92,7 @@ impl Rules {
         }
     }
 
-    /// The name of the rules that fit a log best: by its format, else by what its path or its first bytes name.
+    /// The name of the rules that fit a log best: by its format, else by the names in its path or first bytes.
     pub fn guessed(parser: Parser, path: &str, start: &[u8]) -> &'static str {
         const HINTS: [(&str, &str); 6] = [
             ("lustre", "lustre"),
@@ -114,12 +111,11 @@ impl Rules {
         HINTS.iter().find(|(hint, _)| is_there(hint)).map_or("linux", |(_, rules)| rules)
     }
 
-    /// The names of all rules.
     pub fn names() -> Result<Vec<String>, LogsError> {
         Ok(read()?.into_iter().map(|rules| rules.name).collect())
     }
 
-    /// These rules, and those of the kernel's messages, which any log may hold.
+    /// Adds the rules for kernel messages, which any log may contain.
     pub(super) fn with_the_kernels(mut self) -> Result<Rules, LogsError> {
         let linux = Rules::named("linux")?;
         if self.name != linux.name {

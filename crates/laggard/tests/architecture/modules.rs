@@ -53,7 +53,8 @@ impl CrateModules {
 
     /// Imports between the children of a module: importing child, imported child, file.
     pub fn edges_at<'a>(&'a self, parent: &str) -> impl Iterator<Item = (String, String, &'a Path)> {
-        let parent: ModulePath = parent.split("::").filter(|part| !part.is_empty()).map(String::from).collect();
+        let parent: ModulePath =
+            parent.split("::").filter(|part| !part.is_empty()).map(String::from).collect();
         let mut edges = Vec::new();
         for (module, (file, uses)) in &self.files {
             let Some(from) = child(module, &parent) else { continue };

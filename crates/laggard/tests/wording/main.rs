@@ -77,7 +77,8 @@ fn comments_begin_with_a_noun_or_a_verb() {
 fn types_are_not_named_by_metaphors_or_participles() {
     let mut found = Vec::new();
     for (place, text) in prose::sources(&workspace()) {
-        let names = text.lines().enumerate().filter_map(|(number, line)| Some((number, patterns::type_name(line)?)));
+        let names =
+            text.lines().enumerate().filter_map(|(number, line)| Some((number, patterns::type_name(line)?)));
         let odd = names.filter(|(_, name)| patterns::TYPE_NAMES.contains(name));
         found.extend(odd.map(|(number, name)| format!("{place}:{}: {name}", number + 1)));
     }

@@ -7,7 +7,11 @@ pub const PATTERNS: [(&str, &str, &str); 24] = [
     (r"\b(is|are|was|were|be|been|being) told\b", "is reported, is shown", "a gap is told"),
     (r"\btells? of\b", "reports", "the log tells of it"),
     (r"\bso (many|far apart)\b", "name the parameter", "so many rows"),
-    (r"\bis no (manifest|suspect|fault|dataset|trace|file|component|disk|server|gap|part)\b", "is not a", "is no manifest"),
+    (
+        r"\bis no (manifest|suspect|fault|dataset|trace|file|component|disk|server|gap|part)\b",
+        "is not a",
+        "is no manifest",
+    ),
     (r"\b(came to|became of|becomes of)\b", "result", "what became of it"),
     (r"\b(speaks?|spoke|speaking) (for|against|of)\b", "supports, contradicts", "evidence speaks for it"),
     (r"\b(hurts?|hurting|mends?|mended|mending)\b", "inject, fix", "hurts a node"),
@@ -32,8 +36,31 @@ pub const PATTERNS: [(&str, &str, &str); 24] = [
 
 /// Names of types that say nothing about storage.
 pub const TYPE_NAMES: [&str; 25] = [
-    "Bell", "Rope", "Desk", "Bench", "Press", "Pen", "Room", "Deed", "Told", "Found", "Known", "Seen", "Covered",
-    "Judged", "Judgement", "Examined", "Watched", "Crew", "Scribe", "Sieve", "Trouble", "News", "Word", "Stranger", "Aim",
+    "Bell",
+    "Rope",
+    "Desk",
+    "Bench",
+    "Press",
+    "Pen",
+    "Room",
+    "Deed",
+    "Told",
+    "Found",
+    "Known",
+    "Seen",
+    "Covered",
+    "Judged",
+    "Judgement",
+    "Examined",
+    "Watched",
+    "Crew",
+    "Scribe",
+    "Sieve",
+    "Trouble",
+    "News",
+    "Word",
+    "Stranger",
+    "Aim",
 ];
 
 pub struct Pattern {
@@ -58,8 +85,9 @@ impl Pattern {
 /// Whether a doc comment opens with a question word rather than with a noun or a verb.
 pub fn is_poor_opening(line: &str) -> bool {
     let comment = line.trim_start().strip_prefix("/// ").or_else(|| line.strip_prefix("//! "));
-    comment.is_some_and(|text| ["What ", "Who ", "Whom ", "Whose ", "Whether "].iter().any(|word| text.starts_with(word)))
-        && !line.trim_end().ends_with('?')
+    comment.is_some_and(|text| {
+        ["What ", "Who ", "Whom ", "Whose ", "Whether "].iter().any(|word| text.starts_with(word))
+    }) && !line.trim_end().ends_with('?')
 }
 
 /// The name of the type that a line declares.

@@ -13,7 +13,8 @@ pub fn sources(workspace: &Path) -> Vec<(String, String)> {
     let mut folders = vec![workspace.join("crates"), workspace.join("fuzz/fuzz_targets")];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        if folder.ends_with("tests/wording") || folder.ends_with("fixtures") || folder.ends_with("snapshots") {
+        if folder.ends_with("tests/wording") || folder.ends_with("fixtures") || folder.ends_with("snapshots")
+        {
             continue;
         }
         let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
@@ -45,7 +46,9 @@ pub fn outside_code_blocks(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Comments and string literals of a Rust file, line by line.
 pub fn read_by_people(source: &str) -> Vec<(usize, String)> {
     let of_line = |line: &str| match line.split_once("//") {
-        Some((code, comment)) if code.matches('"').count() % 2 == 0 => format!("{} {comment}", literals(code)),
+        Some((code, comment)) if code.matches('"').count() % 2 == 0 => {
+            format!("{} {comment}", literals(code))
+        }
         _ => literals(line),
     };
     source.lines().enumerate().map(|(number, line)| (number + 1, of_line(line))).collect()
@@ -81,5 +84,7 @@ pub fn subcommands(help: &str) -> Vec<String> {
 /// The first column of Markdown tables, without their headings.
 pub fn first_column(text: &str) -> impl Iterator<Item = &str> {
     let rows = text.lines().filter(|line| line.starts_with('|') && !line.starts_with("| ---"));
-    rows.filter_map(|row| row.trim_matches('|').split('|').next()).map(str::trim).filter(|word| *word != "word")
+    rows.filter_map(|row| row.trim_matches('|').split('|').next())
+        .map(str::trim)
+        .filter(|word| *word != "word")
 }

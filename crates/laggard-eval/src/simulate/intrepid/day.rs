@@ -35,16 +35,15 @@ pub struct Day {
     servers: Vec<Server>,
 }
 
-/// What all days of a scenario have in common.
+/// The properties that all days of a scenario share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// How often samples are taken.
     pub every: Span,
-    /// The first so many peer groups.
+    /// The number of peer groups, from the first.
     pub groups: usize,
-    /// Whether samples and files are lost, clocks step and servers restart.
+    /// Lose samples and files, step clocks and restart servers.
     pub nuisances: bool,
-    /// Everything random follows from it.
+    /// The seed of everything random.
     pub seed: u64,
 }
 
@@ -84,7 +83,7 @@ impl Day {
         }
     }
 
-    /// What jobs ask for, given that they wait for the slowest LUN.
+    /// The load of the jobs, which wait for the slowest LUN.
     fn load(&self) -> Vec<Demand> {
         let mut random = Random::of(self.seed, &[OF_THE_LOAD, self.number()]);
         let seconds = (self.every_us() / 1_000_000).max(1);
@@ -112,14 +111,14 @@ impl Day {
         self.servers.iter().map(|server| server.name())
     }
 
-    /// Hands out the rows of one of them.
+    /// Produces the rows of one server.
     pub fn rows(&self, host: usize, sink: &mut dyn FnMut(RawTable)) {
         if let Some(&server) = self.servers.get(host) {
             Host::new(self, server).run(sink);
         }
     }
 
-    /// What happens on any day and is no event: spells of single LUNs, and restarts of servers.
+    /// Ordinary incidents of any day: slow spells of single LUNs, and restarts of servers.
     pub fn ordinary(&self) -> Vec<Label> {
         let unnamed = self.events.iter().filter(|event| event.blame.is_none());
         let restart = |event: &Event| match event.what {
@@ -169,7 +168,7 @@ impl Day {
         Timestamp::from_micros(self.time_us(step))
     }
 
-    /// What holds at a sample.
+    /// The conditions at a sample.
     pub(super) fn holding(&self, step: u64) -> impl Iterator<Item = &What> {
         let time = self.time(step);
         self.events.iter().filter(move |event| event.holds(time)).map(|event| &event.what)

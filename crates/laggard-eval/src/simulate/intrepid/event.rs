@@ -1,4 +1,4 @@
-//! What goes wrong, or only looks like it, and what that does to servers and LUNs.
+//! Events, real faults and others, and their effects on servers and LUNs.
 
 use laggard_core::diagnosis::Cause;
 use laggard_core::model::time::Timestamp;
@@ -9,17 +9,13 @@ use laggard_core::diagnosis::label::Label;
 /// Something that happens to a part of the system for some time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When it begins.
     pub begin: Timestamp,
-    /// When it ends.
     pub end: Timestamp,
-    /// What happens.
     pub what: What,
-    /// What people would call it: the component that is to blame, and the cause. Nothing for what is ordinary.
+    /// The faulty component and the cause; none for ordinary incidents.
     pub blame: Option<(String, Cause)>,
 }
 
-/// What happens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// A controller is gone; so are the devices of its servers.
@@ -28,13 +24,8 @@ pub enum What {
     Down(Server),
     /// Servers do not reach LUNs.
     Lost(Lost),
-    /// Requests to so many LUNs of an array are held up again and again.
-    Jitter {
-        /// The array.
-        array: usize,
-        /// How many of its LUNs.
-        luns: usize,
-    },
+    /// Requests to some LUNs of an array are delayed again and again.
+    Jitter { array: usize, luns: usize },
     /// A LUN is slow, or asked for more than others.
     Slow(Slow),
     /// The controllers of an array reset its LUNs: requests wait for up to 103 s.
@@ -43,16 +34,13 @@ pub enum What {
     Workload(Server),
 }
 
-/// Who does not reach what.
+/// The servers that do not reach some LUNs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lost {
-    /// The array.
     pub array: usize,
-    /// The servers that are concerned.
     pub who: Who,
-    /// The LUNs that are concerned.
     pub which: Which,
-    /// Whether the device is still there, but nothing asks for it.
+    /// True if the device is still present, but idle.
     pub is_there: bool,
 }
 
@@ -61,7 +49,7 @@ pub struct Lost {
 pub enum Who {
     /// By place.
     Places(Vec<usize>),
-    /// Of so many first priorities for the LUN.
+    /// The servers with the first priorities for the LUN.
     First(usize),
     /// At the controller that does not own the LUN.
     NotOwner,
@@ -70,7 +58,6 @@ pub enum Who {
 /// LUNs of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Which {
-    /// All of them.
     All,
     /// From that number on.
     From(usize),
@@ -79,7 +66,6 @@ pub enum Which {
 /// How one LUN is slow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slow {
-    /// The LUN.
     pub lun: Lun,
     /// The server that sees it.
     pub place: usize,
@@ -91,14 +77,14 @@ pub struct Slow {
     pub own_ms: f64,
 }
 
-/// What holds for a LUN at a time, beyond its own nature.
+/// The conditions of a LUN at a time, beyond its own nature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
     /// How many times slower than its peers.
     pub slowness: f64,
-    /// Whether requests are held up again and again.
+    /// True if requests are delayed again and again.
     pub jitters: bool,
-    /// Whether it is being reset.
+    /// True during a reset.
     pub resets: bool,
 }
 
@@ -110,12 +96,11 @@ const SLOWNESS_OF_JITTER: f64 = 1.3;
 const SLOWNESS_OF_RESETS: f64 = 2000.0;
 
 impl Event {
-    /// Whether it holds then.
+    /// True if the event is active at that time.
     pub fn holds(&self, time: Timestamp) -> bool {
         (self.begin..self.end).contains(&time)
     }
 
-    /// The truth about it.
     pub fn label(&self) -> Option<Label> {
         let (component, cause) = self.blame.clone()?;
         Some(Label { component, begin: self.begin, end: self.end, cause })
@@ -133,7 +118,7 @@ impl Event {
 }
 
 impl What {
-    /// Whether it keeps a server from a LUN.
+    /// True if the server cannot reach the LUN because of the event.
     pub fn parts(&self, lun: Lun, place: usize) -> bool {
         let server = Server { array: lun.array, place };
         match self {
@@ -144,7 +129,7 @@ impl What {
         }
     }
 
-    /// Whether a device is gone by it.
+    /// True if the event removes the device.
     pub fn removes(&self, lun: Lun, place: usize) -> bool {
         let leaves_device = matches!(self, What::Lost(lost) if lost.is_there);
         self.parts(lun, place) && !leaves_device
@@ -163,7 +148,7 @@ impl What {
     }
 }
 
-/// Whether a LUN is one of so many that have a disk in the drawer: spread over the array.
+/// True if a LUN has a disk in the drawer: `count` LUNs, spread over the array.
 fn is_of_drawer(lun: Lun, luns: usize) -> bool {
     (lun.number * 29 + 7) % super::topology::LUNS < luns
 }

@@ -1,4 +1,4 @@
-//! What one file server records in a day.
+//! The recording of one file server for a day.
 //! In: the day's demands and events. Out: rows of its devices, in the order of time. Always: it depends on no other
 //! host's rows, so hosts can be made side by side.
 
@@ -22,7 +22,7 @@ use laggard_core::model::random::Random;
 const UPTIME_US: i64 = 40 * 86_400 * 1_000_000;
 /// Rows that are handed out at a time.
 const ROWS_AT_ONCE: usize = 64 * 1024;
-/// What a server's own workload asks of each device (section 5.3.2): less than 10 kB/s, in less than a millisecond.
+/// The load of a server's own workload on each device (section 5.3.2): less than 10 kB/s, in less than a millisecond.
 const WORKLOAD_RATE: f64 = 0.2;
 const WORKLOAD_MS: f64 = 0.6;
 
@@ -97,7 +97,7 @@ impl<'a> Host<'a> {
         primary.flat_map(of_path).collect()
     }
 
-    /// Lives through the day.
+    /// Simulates the day.
     pub fn run(mut self, sink: &mut dyn FnMut(RawTable)) {
         let changes = self.day.changes();
         for (step, demand) in (0..).zip(self.day.demands()) {
@@ -117,7 +117,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// What holds from this step on.
+    /// The conditions from this step on.
     fn look_around(&mut self, step: u64) {
         let holding: Vec<&What> = self.day.holding(step).collect();
         let was_down = self.is_down;
@@ -170,7 +170,7 @@ impl Path {
         self.carries = carrier == Some(place);
         let was_there = self.is_there;
         self.is_there = !holding.iter().any(|what| what.removes(self.lun, place));
-        // A device that comes back counts anew.
+        // The counters of a device that comes back start at 0.
         if boots || self.is_there && !was_there {
             self.device.counters = Counters::default();
         }
@@ -213,7 +213,7 @@ fn of_cohort(demand: &Demand, lun: Lun) -> Demand {
     }
 }
 
-/// What a device had counted by the beginning of a day.
+/// The counters of a device at the beginning of a day.
 fn counted_before(nature: &mut Random) -> Counters {
     Counters {
         reads: nature.magnitude(1e6, 1e8) as u64,

@@ -1,4 +1,4 @@
-//! What all clients together ask of each LUN, through a day: jobs come and go, and stripe their requests over all LUNs.
+//! The load of all clients on each LUN through a day: jobs come and go, and stripe their requests over all LUNs.
 //! In: a seed and a day. Out: a demand for each step. Always: no more is asked than the slowest LUN can serve, since
 //! jobs wait for it.
 
@@ -24,7 +24,7 @@ struct Job {
     /// Requests a second to each LUN while it is at work.
     level: f64,
     sectors: f64,
-    /// It is at work for so many seconds out of so many.
+    /// Active seconds out of a period in seconds.
     working: u64,
     period: u64,
     begins: u64,
@@ -125,7 +125,7 @@ impl Demand {
         (self.reads * read + self.writes * write + self.scattered * small) / 1000.0 * slowness
     }
 
-    /// What is left when all jobs wait for a LUN of that slowness.
+    /// The load that remains when all jobs wait for a LUN of that slowness.
     pub fn behind(self, slowness: f64) -> Demand {
         let share = (MOST_BUSY / self.busy(slowness).max(1e-9)).min(1.0);
         let Demand { reads, writes, sectors, scattered } = self;

@@ -14,23 +14,21 @@ pub struct Device {
     /// How much slower just now: it wanders.
     wander: f64,
     left_to_wander: f64,
-    /// Spells of minutes in which it is slower, for no reason that anyone finds (section 4.3): from, to, slowness.
+    /// Spells of minutes in which it is slower, without a known reason (section 4.3): from, to, slowness.
     spells: Vec<(f64, f64, f64)>,
-    /// Seconds until somebody looks whether the path still works.
+    /// Seconds until the next health check of the path.
     next_look: f64,
     random: Random,
-    /// What it has counted.
     pub counters: Counters,
 }
 
-/// What one server asks of one device in a step.
+/// The load that one server puts on one device in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// Requests a second.
     pub demand: Demand,
     /// Requests a second of its own, and the milliseconds that each of them waits.
     pub own: f64,
-    /// See above.
     pub own_ms: f64,
 }
 
@@ -78,7 +76,7 @@ impl Device {
         self.spells.iter().map(|&(from, to, _)| (from, to))
     }
 
-    /// A step in which nobody asks: now and then somebody looks whether the path works.
+    /// A step without load: only an occasional health check of the path.
     pub fn rest(&mut self, seconds: f64) {
         self.next_look -= seconds;
         if self.next_look <= 0.0 {
@@ -92,7 +90,7 @@ impl Device {
         }
     }
 
-    /// A step in which it is asked.
+    /// A step with load.
     pub fn serve(&mut self, second: f64, seconds: f64, asked: &Asked, condition: Condition) {
         self.counters.in_flight = 0;
         let requests = self.requests(seconds, asked);

@@ -31,11 +31,9 @@ use topology::{ARRAYS, GROUPS, Lun, SERVERS, Server, Side};
 /// One day with one event, or none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntrepidDay {
-    /// What all days have in common.
+    /// The properties that all days share.
     pub setup: Setup,
-    /// Which day.
     pub date: Timestamp,
-    /// What happens.
     pub events: Vec<Event>,
 }
 
@@ -70,7 +68,6 @@ const DATE: Timestamp = Timestamp::from_seconds(1_304_899_200);
 const OF_THE_EVENT: u64 = 16;
 
 impl IntrepidDay {
-    /// Reads the settings.
     pub fn parse(pairs: &[Pair], seed: u64) -> Result<IntrepidDay, SettingError> {
         let settings = Settings::new("intrepid-day", &KEYS, pairs)?;
         let setup = setup(&settings, Span::SECOND, 1, seed)?;
@@ -80,17 +77,16 @@ impl IntrepidDay {
         Ok(IntrepidDay { setup, date, events })
     }
 
-    /// Who is in trouble, when, and why.
+    /// The labels: faulty component, time and cause.
     pub fn labels(&self) -> Vec<Label> {
         labels(&self.events, self.date + Span::DAY)
     }
 
-    /// What is known of the attachments.
+    /// The attributes of the attachments.
     pub fn cluster_file(&self) -> ClusterFile {
         topology::cluster_file(self.setup.groups)
     }
 
-    /// Makes it.
     pub fn day(&self) -> Day {
         Day::new(&self.setup, self.date, &self.events)
     }
@@ -104,7 +100,6 @@ fn labels(events: &[Event], end: Timestamp) -> Vec<Label> {
     labels
 }
 
-/// How many servers there are.
 pub const HOSTS: u64 = (ARRAYS * SERVERS) as u64;
 
 fn setup(settings: &Settings, every: Span, groups: u64, seed: u64) -> Result<Setup, SettingError> {

@@ -5,19 +5,12 @@ use super::load::service_ms;
 /// A device's counters; times in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Reads done.
     pub reads: u64,
-    /// Sectors read.
     pub sectors_read: u64,
-    /// Time of reads.
     pub read_us: u64,
-    /// Writes done.
     pub writes: u64,
-    /// Sectors written.
     pub sectors_written: u64,
-    /// Time of writes.
     pub write_us: u64,
-    /// Requests in flight.
     pub in_flight: u64,
     /// Time with a request in flight.
     pub io_us: u64,
@@ -58,7 +51,7 @@ impl Requests {
         self.reads * read + self.writes * write + (self.small_reads + self.small_writes) * small
     }
 
-    /// Microseconds that reads and writes took, where each takes so many times its service.
+    /// Microseconds that reads and writes took, if each takes `times` its service time.
     pub fn took_us(&self, each: f64, own_us: f64, held_us: f64) -> (f64, f64) {
         let [read, write, small] = service_ms(self.sectors);
         let share = self.all_reads() / self.count();

@@ -16,11 +16,10 @@ use laggard_core::model::random::Random;
 /// The study, or some of its days.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Study {
-    /// What all days have in common.
+    /// The properties that all days share.
     pub setup: Setup,
     /// The first of its days.
     pub from: Timestamp,
-    /// How many days.
     pub days: u64,
     events: Vec<Event>,
 }
@@ -34,11 +33,10 @@ const OF_WORKLOADS: u64 = 17;
 /// Spells of days in which a server has work of its own.
 const WORKLOADS: usize = 14;
 
-/// What it is, and whom people would blame.
+/// The event and the component that is to blame.
 type Happening = (What, Option<(String, Cause)>);
 
 impl Study {
-    /// Reads the settings.
     pub fn parse(pairs: &[Pair], seed: u64) -> Result<Study, SettingError> {
         let settings = Settings::new("intrepid-study", &KEYS, pairs)?;
         let setup = super::setup(&settings, Span::from_seconds(15), 4, seed)?;
@@ -58,7 +56,7 @@ impl Study {
         super::labels(&touching.cloned().collect::<Vec<_>>(), self.date(self.days))
     }
 
-    /// What is known of the attachments.
+    /// The attributes of the attachments.
     pub fn cluster_file(&self) -> ClusterFile {
         topology::cluster_file(self.setup.groups)
     }
@@ -82,7 +80,7 @@ fn events(seed: u64) -> Vec<Event> {
     events
 }
 
-/// An event from a date on, for so many hours.
+/// An event from a date on, for `hours`.
 fn at(begin: &str, hours: f64, (what, blame): Happening) -> Event {
     let begin: Timestamp = begin.parse().expect("the dates below are dates");
     Event { begin, end: begin + Span::from_seconds(60 * libm::rint(hours * 60.0) as i64), what, blame }
@@ -159,7 +157,7 @@ fn single_luns() -> Vec<Event> {
     ]
 }
 
-/// Spells of one to five days in which a server that nobody chose works for the file system (section 5.3.2).
+/// Spells of one to five days in which an unselected server works for the file system (section 5.3.2).
 fn workloads(random: &mut Random) -> Vec<Event> {
     let spell = |_| {
         let server = Server { array: random.below(ARRAYS), place: random.below(SERVERS) };

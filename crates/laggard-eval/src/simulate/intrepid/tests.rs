@@ -1,4 +1,4 @@
-//! What the model of Intrepid shows, by counters alone.
+//! Properties of the Intrepid model, checked by counters only.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn day(settings: &[&str], seed: u64) -> IntrepidDay {
 
 type Hours = (i64, i64);
 
-/// What is seen of each attachment from one hour to another.
+/// Metrics of each attachment between two hours.
 fn seen(day: &Day, hours: Hours) -> BTreeMap<String, Seen> {
     let [seen, _] = seen_twice(day, [hours, (0, 0)]);
     seen

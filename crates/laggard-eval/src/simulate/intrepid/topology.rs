@@ -49,7 +49,6 @@ pub enum Side {
 }
 
 impl Server {
-    /// All of them.
     pub fn all() -> impl Iterator<Item = Server> {
         (0..ARRAYS).flat_map(|array| (0..SERVERS).map(move |place| Server { array, place }))
     }
@@ -64,7 +63,6 @@ impl Server {
         Server { array: (number - 1) / SERVERS, place: (number - 1) % SERVERS }
     }
 
-    /// Its controller.
     pub fn side(self) -> Side {
         if self.place.is_multiple_of(2) { Side::A } else { Side::B }
     }
@@ -97,7 +95,7 @@ impl Lun {
         (place + SERVERS - self.number % SERVERS) % SERVERS + 1
     }
 
-    /// Whether it was there from the beginning.
+    /// True for LUNs that exist from the beginning.
     pub fn is_old(self) -> bool {
         self.number < OLD_LUNS
     }
@@ -129,7 +127,7 @@ pub fn controller_name(array: usize, side: Side) -> String {
     array_name(array) + if side == Side::A { "a" } else { "b" }
 }
 
-/// What is known of every attachment of the first groups.
+/// The attributes of every attachment of the first groups.
 pub fn cluster_file(groups: usize) -> ClusterFile {
     let rules = Server::all().flat_map(|server| server.luns(groups).map(move |lun| rule(server, lun)));
     ClusterFile { name: "Intrepid".into(), rules: rules.collect(), ..ClusterFile::default() }

@@ -39,7 +39,7 @@ pub struct Bench {
     answers: Vec<Order>,
 }
 
-/// What the numbers of generators begin with.
+/// The first numbers of random generators.
 const OF_CLIENTS: u64 = 1;
 const OF_SERVERS: u64 = 2;
 const OF_THE_BENCH: u64 = 3;
@@ -214,7 +214,7 @@ mod tests {
         Testbench::parse(&pairs, seed).unwrap()
     }
 
-    /// What clients were told is written, and what disks have written but for journals.
+    /// Bytes that were acknowledged to clients, and bytes that disks wrote except for journals.
     fn written(scenario: &Testbench) -> (u64, u64) {
         let mut bench = Bench::new(scenario);
         bench.run(5 * scenario.seconds, &mut Recording::new(scenario));

@@ -47,7 +47,7 @@ impl BulkClient {
         }
     }
 
-    /// Adds what it orders now.
+    /// Adds its new orders.
     pub fn poll(&mut self, now: Micros, orders: &mut Vec<Order>) {
         while now >= self.ready_at && self.may_issue() {
             self.issue(orders);
@@ -107,7 +107,6 @@ impl BulkClient {
         self.syncing = false;
     }
 
-    /// Takes an answer.
     pub fn answer(&mut self, order: &Order, now: Micros) {
         self.answered_bytes += order.work.map_or(0, |work| work.bytes);
         let Some(at) = self.under_way.iter().position(|(record, _)| *record == order.number) else { return };

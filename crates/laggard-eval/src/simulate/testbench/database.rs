@@ -1,4 +1,4 @@
-//! A server's database of metadata: changes are logged at once, and put into their places together, now and then.
+//! A server's metadata database: changes are logged immediately, and written to their places in batches.
 //! In: orders, and pages that are written. Out: pages to write. Always: who asks while pages are put into their places
 //! waits until all of them are.
 
@@ -29,7 +29,7 @@ impl Database {
         Database { changes: 0, pages_left: 0, next, waiting: Vec::new(), random }
     }
 
-    /// Whether an order has to wait; then it is kept.
+    /// True if an order has to wait; then it is kept.
     pub fn keeps(&mut self, order: Order) -> bool {
         let is_busy = self.pages_left > 0;
         if is_busy {
@@ -54,7 +54,7 @@ impl Database {
         (self.pages_left > 0).then(page)
     }
 
-    /// Whether an order is one of its own.
+    /// True for the database's own orders.
     pub fn is_own(order: &Order) -> bool {
         order.number == PAGE
     }

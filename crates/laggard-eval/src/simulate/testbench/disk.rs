@@ -13,11 +13,11 @@ const SCATTERED: u64 = 128 << 10;
 /// A 7200 rpm disk: mean of seek and half a turn, and what passes under the head.
 const SEEK_US: f64 = 8000.0;
 const BYTES_PER_US: f64 = 78.0;
-/// What a process that reads large blocks straight from the disk keeps in the queue.
+/// The queue depth of a process that reads large blocks directly from the disk.
 const HOG_DEPTH: usize = 128;
 /// By how much disks of one model differ for good.
 const SPREAD: f64 = 0.003;
-/// What a neighbour reads at a time that goes round the host's queue.
+/// The request size of a neighbour that bypasses the host's queue.
 const HIDDEN_BYTES: f64 = (1 << 20) as f64;
 /// How much of that it gets done before each of our requests, and for how many microseconds that holds. A busy disk of
 /// the lab is as uneven (docs/simulation.md).
@@ -58,7 +58,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// A disk that serves so many clients, in such turns.
+    /// A disk that serves `clients`, in turns.
     pub fn new(clients: usize, turns: Turns, random: &mut Random) -> Disk {
         Disk {
             slowness: 1.0 + SPREAD * random.bell(),
@@ -80,7 +80,7 @@ impl Disk {
         self.queue.own()
     }
 
-    /// Whether a process of this host reads the disk as fast as it can.
+    /// Starts or stops a process of this host that reads the disk as fast as it can.
     pub fn set_hog(&mut self, on: bool, now: Micros) {
         let begins = on && !self.hog;
         self.hog = on;
@@ -89,7 +89,7 @@ impl Disk {
         }
     }
 
-    /// Whether somebody unseen reads the disk as fast as it can.
+    /// Starts or stops a neighbour outside of this host that reads the disk as fast as it can.
     pub fn set_hidden(&mut self, on: bool) {
         self.hidden = on;
     }
@@ -153,7 +153,7 @@ impl Disk {
         true
     }
 
-    /// What the unseen neighbour's request takes that is served before ours. The further its place is from ours, the
+    /// The service time of the neighbour's request that is served before ours. The further its place is from ours, the
     /// longer the way of the arm; both move on.
     fn hidden_us(&mut self, random: &mut Random) -> f64 {
         if !self.hidden {

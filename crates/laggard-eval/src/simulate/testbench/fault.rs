@@ -1,4 +1,4 @@
-//! What goes wrong with one server (FAST '10, section 9), and when.
+//! The faults of one server (FAST '10, section 9) and their times.
 
 use laggard_core::diagnosis::Cause;
 
@@ -9,7 +9,7 @@ use super::order::{Micros, SECOND};
 pub enum Fault {
     /// A process of the server reads its disk.
     DiskHog,
-    /// Somebody whom the server's kernel does not see reads its disk.
+    /// A neighbour outside of the server reads its disk.
     DiskBusy,
     /// A host sends zeros to the server.
     WriteNetworkHog,
@@ -47,7 +47,7 @@ impl Fault {
     }
 }
 
-/// From when to when a run of so many seconds is disturbed: in 600 s, from 120 s for 300 s.
+/// Begin and end of the fault in a run of `seconds`: in 600 s, from 120 s for 300 s.
 pub fn disturbed(seconds: u64) -> (Micros, Micros) {
     let begin = seconds / 5;
     (begin * SECOND, (begin + seconds / 2) * SECOND)

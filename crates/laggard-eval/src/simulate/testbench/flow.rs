@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use super::order::{Content, Micros};
 use laggard_core::model::random::Random;
 
-/// What a segment carries, and what it weighs more on the wire.
+/// The payload of a segment, and its overhead on the wire.
 pub const SEGMENT_BYTES: u64 = 1448;
 pub const HEADER_BYTES: u64 = 66;
 /// The window of a new connection, and of one that was silent for long.
 const FIRST_WINDOW: f64 = 3.0;
-/// What the receiver's buffer allows a file system's connection, and one that is made for speed. A kernel tunes the
+/// The receive buffer of a file system's connection, and of one tuned for speed. A kernel tunes the
 /// buffer of each connection by what it has seen of it, so some are allowed less than others.
 pub const LEAST_LIMIT: f64 = 20.0;
 pub const LARGEST_WINDOW: f64 = 120.0;
@@ -21,12 +21,11 @@ pub const LARGEST_WINDOW_OF_HOG: f64 = 400.0;
 const UNUSED: f64 = 3.0;
 /// The shortest time after which a kernel gives up waiting for an acknowledgement.
 const TIMEOUT: Micros = 200_000;
-/// With fewer segments behind a lost one, often nobody tells the sender of the loss before the timeout.
+/// With fewer segments behind a lost one, often the sender learns of the loss only at the the timeout.
 const TELLING: u64 = 3;
-/// After a loss a receiver acknowledges so many segments one by one.
+/// After a loss a receiver acknowledges this many segments one by one.
 const QUICK: u64 = 16;
 
-/// What a connection has counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounters {
     pub bytes: u64,
@@ -61,7 +60,7 @@ pub struct Flow {
     pub counters: FlowCounters,
 }
 
-/// What the network does to a flow in a tick.
+/// The effect of the network on a flow in a tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
     /// How much may pass at most.
@@ -69,7 +68,7 @@ pub struct Passage {
     pub round_trip_us: f64,
     /// The share of packets that a fault drops.
     pub loss: f64,
-    /// Whether a full buffer drops one now.
+    /// True if a full buffer drops a segment now.
     pub overflows: bool,
     pub tick: Micros,
 }
@@ -93,7 +92,7 @@ impl Flow {
         }
     }
 
-    /// The receiver has room for no more than so many segments.
+    /// Limits the receive window to a number of segments.
     pub fn limit_window(&mut self, segments: f64) {
         self.largest_window = segments;
         self.threshold = segments / 2.0;
@@ -127,12 +126,12 @@ impl Flow {
         self.silent_until > now
     }
 
-    /// What it would have on the way.
+    /// The bytes it would have in flight.
     pub fn wanted_window_bytes(&self) -> u64 {
         self.backlog.min((self.window * SEGMENT_BYTES as f64) as u64)
     }
 
-    /// Sends what may pass; gives the bytes that arrived and adds the messages that are complete.
+    /// Sends what may pass; returns the bytes that arrived and adds the complete messages.
     pub fn pass(
         &mut self,
         passage: Passage,
@@ -195,7 +194,7 @@ impl Flow {
         passed
     }
 
-    /// Whether the receiver's answers tell of a loss, and what is sent again arrives.
+    /// True if the receiver's answers reveal a loss and the retransmission arrives.
     fn recovers(&mut self, segments: u64, loss: f64, random: &mut Random) -> bool {
         self.counters.retransmits += 1;
         segments > 1 && !random.happens(loss * if segments < TELLING { 3.0 } else { 1.0 })

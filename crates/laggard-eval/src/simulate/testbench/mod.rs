@@ -33,34 +33,25 @@ use laggard_core::diagnosis::label::Label;
 use laggard_core::model::random::Random;
 pub use workload::{SYSTEMS, System, WORKLOADS, Workload};
 
-/// A run of the test bench.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Testbench {
-    /// What goes wrong.
     pub fault: Option<Fault>,
-    /// What the clients do.
     pub workload: Workload,
-    /// How the file system does it.
     pub system: System,
-    /// How many servers there are.
     pub servers: usize,
-    /// How many clients there are.
     pub clients: usize,
     /// The server that is disturbed, from 0.
     pub faulty: usize,
-    /// How long it is recorded.
     pub seconds: u64,
-    /// How often.
     pub every: Span,
-    /// When the recording begins.
     pub start: Timestamp,
-    /// Whether servers answer writes from memory.
+    /// Servers answer writes from memory.
     pub buffered: bool,
-    /// Whether samples are lost and clocks step.
+    /// Lose samples and step clocks.
     pub nuisances: bool,
     /// Which run on the same bench: another one meets the same servers, and asks them at other moments.
     pub run: u64,
-    /// Everything random follows from it and the run.
+    /// The seed of everything random, together with the run.
     pub seed: u64,
 }
 
@@ -85,7 +76,6 @@ const START: Timestamp = Timestamp::from_seconds(1_794_744_000);
 const OF_THE_FAULT: u64 = 5;
 
 impl Testbench {
-    /// Reads the settings.
     pub fn parse(pairs: &[Pair], seed: u64) -> Result<Testbench, SettingError> {
         let settings = Settings::new("testbench", &KEYS, pairs)?;
         let servers = settings.number("servers", 10, 1, 200)? as usize;
@@ -123,7 +113,7 @@ impl Testbench {
         names::server(self.faulty)
     }
 
-    /// Who was disturbed when; nobody without a fault.
+    /// The faulty server and the time of the fault; empty without a fault.
     pub fn labels(&self) -> Vec<Label> {
         let (begin, end) = fault::disturbed(self.seconds);
         let at = |us: u64| self.start + Span::from_micros(us as i64);
@@ -136,7 +126,7 @@ impl Testbench {
         self.fault.map(label).into_iter().collect()
     }
 
-    /// What the recorded names mean.
+    /// The cluster file.
     pub fn cluster_file(&self) -> ClusterFile {
         let rules = vec![
             rule("oss{n}:sdb", None, None, &[("cohort", "servers")]),
@@ -155,7 +145,6 @@ impl Testbench {
         ClusterFile { name: "test bench".into(), rules, ..ClusterFile::default() }
     }
 
-    /// Runs it.
     pub fn record(&self) -> Recorded {
         let mut recording = recording::Recording::new(self);
         bench::Bench::new(self).run(self.seconds, &mut recording);
@@ -178,11 +167,10 @@ fn of_run(seed: u64, run: u64, of: &[u64]) -> Random {
     }
 }
 
-/// What the hosts of a run have recorded.
+/// The recordings of the hosts of a run.
 pub struct Recorded(recording::Recording);
 
 impl Recorded {
-    /// The names of the hosts.
     pub fn hosts(&self) -> impl Iterator<Item = &str> {
         self.0.hosts.iter().map(|host| host.name.as_str())
     }

@@ -1,4 +1,4 @@
-//! What the hosts, disks, interfaces and addresses of the test bench are called.
+//! Names of the hosts, disks, interfaces and addresses of the test bench.
 
 /// The disk that serves the file system.
 pub const DEVICE: &str = "sdb";

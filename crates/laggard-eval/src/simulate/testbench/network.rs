@@ -10,12 +10,12 @@ use laggard_core::model::random::Random;
 const BYTES_PER_US: f64 = 117.0;
 /// Without any queue.
 const ROUND_TRIP_US: f64 = 200.0;
-/// What the switch holds for a port.
+/// The switch buffer of a port.
 const SWITCH_BUFFER: f64 = 300_000.0;
-/// What a host holds for its interface; it drops nothing.
+/// The host's buffer for its interface; it drops nothing.
 const HOST_BUFFER: f64 = 600_000.0;
 
-/// What a host's interface and its TCP have counted.
+/// The counters of a host's interface and its TCP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostCounters {
     pub rx_bytes: u64,
@@ -24,7 +24,7 @@ pub struct HostCounters {
     pub tx_packets: u64,
 }
 
-/// What goes through one side of a port in a tick.
+/// The traffic through one direction of a port in a tick.
 #[derive(Clone, Copy, Default)]
 struct Side {
     /// Bytes that senders would have on the way.
@@ -67,7 +67,7 @@ impl Network {
         }
     }
 
-    /// Connects two hosts, one way; gives the flow's number.
+    /// Connects two hosts in one direction; returns the flow's number.
     pub fn connect(&mut self, from: usize, to: usize) -> usize {
         self.flows.push(Flow::new(from, to));
         self.flows.len() - 1
@@ -96,7 +96,7 @@ impl Network {
         counters.tx_bytes += said * 90;
     }
 
-    /// Lets a tick pass; gives what arrived, in a list that the next tick uses again.
+    /// Advances by a tick; returns what arrived, in a list that the next tick reuses.
     pub fn advance(&mut self, now: Micros, random: &mut Random) -> &[Content] {
         self.arrived.clear();
         self.gather(now);
@@ -111,7 +111,7 @@ impl Network {
         &self.arrived
     }
 
-    /// What every port is asked for.
+    /// The demand on every port.
     fn gather(&mut self, now: Micros) {
         self.sending.fill(Side::default());
         self.receiving.fill(Side::default());
@@ -159,7 +159,7 @@ impl Network {
 }
 
 impl Side {
-    /// What waits beyond what is on the wire.
+    /// Bytes that wait in addition to those on the wire.
     fn queue(self) -> f64 {
         (self.on_the_way - BYTES_PER_US * ROUND_TRIP_US).max(0.0)
     }
@@ -175,7 +175,7 @@ impl Side {
 }
 
 fn round_trip_us(sending: Side, receiving: Side) -> f64 {
-    // What is on the way waits at the narrower of the two.
+    // Bytes in flight wait at the slower of the two.
     let waiting = sending.queue().min(HOST_BUFFER).max(receiving.queue().min(SWITCH_BUFFER));
     ROUND_TRIP_US + waiting / BYTES_PER_US
 }
@@ -187,7 +187,7 @@ mod tests {
     const TICK: Micros = 10_000;
     const HOST: usize = 0;
 
-    /// So many hosts send to one for a second; gives what it received, and the windows at the end.
+    /// `senders` hosts send to one for a second; returns the bytes received and the windows at the end.
     fn incast(senders: usize) -> (u64, Vec<f64>) {
         let (mut network, mut random) = (Network::new(senders + 1, TICK), Random::of(1, &[]));
         for sender in 1..=senders {

@@ -1,4 +1,4 @@
-//! What clients and servers say to each other.
+//! Messages between clients and servers.
 
 /// Time since the run began, in microseconds.
 pub type Micros = u64;
@@ -6,7 +6,7 @@ pub type Micros = u64;
 /// One second.
 pub const SECOND: Micros = 1_000_000;
 
-/// What a disk is asked to do.
+/// A request to a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     Read,
@@ -27,7 +27,7 @@ pub struct Work {
 pub struct Order {
     pub client: usize,
     pub server: usize,
-    /// What the client knows it by.
+    /// The client's own id.
     pub number: u64,
     /// Nothing for what the server has in memory, such as a lookup.
     pub work: Option<Work>,
@@ -35,13 +35,13 @@ pub struct Order {
     pub answer_bytes: u64,
 }
 
-/// What a message brings.
+/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     Order(Order),
     /// That an order was carried out.
     Answer(Order),
-    /// Zeros, that nobody waits for.
+    /// Zeros of a network hog.
     Zeros,
 }
 
@@ -72,7 +72,7 @@ impl Order {
         Order { client, server, number, work: None, answer_bytes: HEAD_BYTES }
     }
 
-    /// Whether it writes something, and no more than so much.
+    /// True if it writes at most `limit` bytes.
     pub fn changes_at_most(&self, bytes: u64) -> bool {
         self.work.is_some_and(|work| work.direction == Direction::Write && work.bytes <= bytes)
     }

@@ -14,7 +14,7 @@ use laggard_core::model::random::Random;
 
 /// A page of a database of metadata.
 const PAGE_BYTES: u64 = 4096;
-/// Changes of one directory are written together; one in so many causes a write.
+/// Changes of one directory are written together; one in this many causes a write.
 const CHANGES_A_WRITE: f64 = 5.0;
 /// PostMark's default sizes of files.
 const SMALLEST: f64 = 500.0;
@@ -77,7 +77,7 @@ impl PostmarkClient {
         }
     }
 
-    /// Adds what it orders now.
+    /// Adds its new orders.
     pub fn poll(&mut self, now: Micros, orders: &mut Vec<Order>) {
         if self.unanswered > 0 || now < self.ready_at {
             return;
@@ -166,7 +166,6 @@ impl PostmarkClient {
         (self.random.between(SMALLEST, LARGEST) as u64).next_multiple_of(PAGE_BYTES)
     }
 
-    /// Takes an answer.
     pub fn answer(&mut self, now: Micros) {
         self.unanswered -= 1;
         self.ready_at = now + self.random.wait(OWN_US) as Micros;
@@ -177,7 +176,7 @@ impl PostmarkClient {
 mod tests {
     use super::*;
 
-    /// How many orders each server hears, and the bytes of its work, in so many transactions.
+    /// How many orders each server hears, and the bytes of its work, in `transactions` transactions.
     fn heard(system: System, transactions: u64) -> ([u64; 5], [u64; 5]) {
         let mut client = PostmarkClient::new(0, 5, 2, system, 0, Random::of(4, &[]));
         client.directory = 1;

@@ -1,4 +1,4 @@
-//! What waits for a disk: streams of requests that take turns.
+//! The queue of a disk: streams of requests that take turns.
 //! In: requests. Out: the next one to serve. Always: a stream's requests keep their order.
 
 use std::collections::VecDeque;
@@ -45,7 +45,7 @@ pub struct Queue {
     turns: Turns,
     turn: usize,
     in_a_row: u32,
-    /// Whose time it is when the hog and the files want the disk, and until when.
+    /// Which of hog and files has the disk, and until when.
     slice_is_hogs: bool,
     slice_ends: Micros,
 }

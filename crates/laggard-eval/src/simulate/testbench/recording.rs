@@ -1,4 +1,4 @@
-//! What recorders on all hosts of a run would have written.
+//! The recordings of all hosts of a run.
 //! In: the state of a run at an instant. Out: rows of the kernel's counters. Always: a row for every component of a
 //! host at every instant, but for what a nuisance takes away.
 

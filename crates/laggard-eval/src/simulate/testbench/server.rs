@@ -60,7 +60,7 @@ impl Server {
         }
     }
 
-    /// Takes an order; adds it to the answers if it is done at once.
+    /// Takes an order; adds it to the answers if it is done immediately.
     pub fn take(&mut self, order: Order, now: Micros, answers: &mut Vec<Order>) {
         if self.database.keeps(order) {
             return;

@@ -1,4 +1,4 @@
-//! What a run of the test bench gives, whatever its numbers.
+//! Properties of every run of the test bench.
 
 use laggard_core::model::cluster::ClusterFile;
 use laggard_core::samples::RawTable;

@@ -1,4 +1,4 @@
-//! What the clients run, and how the file system stripes it.
+//! The workload of the clients, and how the file system stripes it.
 
 use super::order::Direction;
 use super::queue::Turns;
@@ -39,12 +39,12 @@ pub enum System {
 /// The words of `system=`.
 pub const SYSTEMS: [(&str, System); 2] = [("pvfs", System::Pvfs), ("lustre", System::Lustre)];
 
-/// A stretch of a workload: so many bytes of each client, one way.
+/// A phase of a workload: a number of bytes of each client, in one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
     pub direction: Direction,
     pub bytes: u64,
-    /// Whether it ends with all on the platters.
+    /// True if it ends with a sync.
     pub syncs: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct Bulk {
 }
 
 const MIB: u64 = 1 << 20;
-/// What a client of as many servers gets in a second from each; makes two phases fill the run.
+/// Bytes per second that a client gets from each server; chosen so that two phases fill the run.
 const WRITTEN_A_SECOND: f64 = 27.8e6;
 const READ_A_SECOND: f64 = 27.2e6;
 /// How fast a client copies what it reads or writes. IOzone has more to do with what it has read: it gets 27 MB/s where

@@ -12,7 +12,7 @@ use crate::machine::LabError;
 use crate::runner::case::{CONTROL, Case};
 use crate::runner::phase::Phase;
 use crate::runner::result::CaseResult;
-use laggard_logs::{Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, Seen, Side, Sign};
+use laggard_logs::{Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, LogCounts, Side, Sign};
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LogFindings {
@@ -116,7 +116,7 @@ fn injected(result: &CaseResult) -> Option<Timestamp> {
     micros.map(Timestamp::from_micros)
 }
 
-fn read_case(run: &Run, result: &CaseResult, classifier: &Classifier, seen: &mut Vec<Seen>) {
+fn read_case(run: &Run, result: &CaseResult, classifier: &Classifier, seen: &mut Vec<LogCounts>) {
     let case = &result.case;
     for phase in PHASES {
         let folder = run::case_folder(&run.folder, case).join("logs").join(phase.as_str());

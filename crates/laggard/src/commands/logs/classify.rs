@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use laggard_core::model::time::{Timestamp, parse_time};
-use laggard_logs::{Case, Clock, Distance, Parser, Rules, Score, Seen, Sign, Truth};
+use laggard_logs::{Case, Clock, Distance, Parser, Rules, Score, LogCounts, Sign, Truth};
 use serde::Serialize;
 
 use super::reading::{self, Reader};
@@ -122,7 +122,7 @@ fn year(time: Timestamp) -> i16 {
 }
 
 /// What the names of tries say about them. Logs that are of no try are not scored.
-fn truths(seen: &[Seen], since: Option<Timestamp>) -> BTreeMap<Case, Truth> {
+fn truths(seen: &[LogCounts], since: Option<Timestamp>) -> BTreeMap<Case, Truth> {
     let mut nodes: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for place in seen.iter().map(|seen| &seen.place) {
         nodes.entry(&place.case.system).or_default().insert(place.node.clone());

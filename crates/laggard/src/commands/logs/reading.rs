@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use laggard_core::model::time::Timestamp;
 use laggard_input::{Content, for_each_content};
-use laggard_logs::{Classifier, Clock, Parser, Place, Rules, Seen};
+use laggard_logs::{Classifier, Clock, LogCounts, Parser, Place, Rules};
 
 use crate::failure::tell;
 
@@ -36,7 +36,7 @@ impl Reader {
     }
 
     /// Everything that these paths hold. What cannot be read is told, and the rest goes on.
-    pub fn read(&mut self, paths: &[PathBuf]) -> anyhow::Result<Vec<Seen>> {
+    pub fn read(&mut self, paths: &[PathBuf]) -> anyhow::Result<Vec<LogCounts>> {
         let mut all = Vec::new();
         for path in paths {
             let root = path.to_string_lossy();
@@ -60,7 +60,7 @@ impl Reader {
     }
 
     /// One log; nothing for a file that is none. Fails only where the rules do.
-    fn log(&mut self, name: &str, root: &str, content: Content<'_>) -> anyhow::Result<Option<Seen>> {
+    fn log(&mut self, name: &str, root: &str, content: Content<'_>) -> anyhow::Result<Option<LogCounts>> {
         let Some(place) = laggard_logs::place(name, root) else { return Ok(None) };
         let parser = self.parser.unwrap_or_else(|| Parser::of(content.start));
         let rules = match &self.adapter {
@@ -92,7 +92,7 @@ fn scanned(
     place: Place,
     parser: Parser,
     bytes: &mut dyn BufRead,
-) -> (Seen, io::Result<()>) {
+) -> (LogCounts, io::Result<()>) {
     let mut scan = classifier.scan(place, parser);
     loop {
         let piece = match bytes.fill_buf() {

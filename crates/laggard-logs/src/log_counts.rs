@@ -1,4 +1,4 @@
-//! What was seen in one log.
+//! Message counts of one log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,48 +13,39 @@ use super::scan::Counts;
 /// An example is for people to read.
 const LONGEST_EXAMPLE: usize = 300;
 
-/// What was seen in one log.
+/// Message counts of one log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
-    /// Where it belongs.
+pub struct LogCounts {
     pub place: Place,
-    /// Its format.
     pub parser: Parser,
-    /// How long it is.
     pub bytes: u64,
-    /// Its first date.
     pub first: Option<Timestamp>,
-    /// Its last date.
     pub last: Option<Timestamp>,
-    /// When the fault came, where dates tell before and after.
+    /// The time of the fault, if dates decide what is before and after.
     pub since: Option<Timestamp>,
-    /// How many lines of each class, before and after the fault.
+    /// Lines of each class, before and after the fault.
     pub counts: Counts,
 }
 
 /// Lines of one class.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Count {
-    /// How many.
     pub lines: u64,
-    /// When the first was written.
     pub first: Option<Timestamp>,
-    /// When the last was written.
     pub last: Option<Timestamp>,
-    /// The first of them: who says what, cut, without bytes that are no text.
+    /// The first of them, shortened, without bytes that are not text.
     pub example: String,
-    /// The nodes that they name.
     pub names: BTreeSet<String>,
-    /// How many are from or about parts of the file system that the rules know.
+    /// Lines from or about each component of the file system that the rules know.
     pub components: BTreeMap<String, u64>,
 }
 
-impl Seen {
-    pub(super) fn new(place: Place, parser: Parser, since: Option<Timestamp>) -> Seen {
-        Seen { place, parser, bytes: 0, first: None, last: None, since, counts: Counts::new() }
+impl LogCounts {
+    pub(super) fn new(place: Place, parser: Parser, since: Option<Timestamp>) -> LogCounts {
+        LogCounts { place, parser, bytes: 0, first: None, last: None, since, counts: Counts::new() }
     }
 
-    /// How long it covers on one side of the fault.
+    /// The time it covers on one side of the fault.
     pub(super) fn span(&self, side: Side) -> Span {
         let (Some(first), Some(last)) = (self.first, self.last) else { return Span::ZERO };
         let span = match (self.since, side) {
@@ -82,7 +73,6 @@ impl Count {
         self.last = self.last.max(time);
     }
 
-    /// Both together.
     pub fn join(&mut self, other: &Count) {
         self.lines += other.lines;
         self.first = self.first.or(other.first).min(other.first.or(self.first));
