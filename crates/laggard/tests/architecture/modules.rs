@@ -10,12 +10,18 @@ type ModulePath = Vec<String>;
 
 pub struct CrateModules {
     files: BTreeMap<ModulePath, (PathBuf, FileUses)>,
+    /// Every import between two modules: importing module, imported module.
+    imports: BTreeSet<(ModulePath, ModulePath)>,
 }
 
 impl CrateModules {
     pub fn read(src: &Path) -> CrateModules {
-        let mut modules = CrateModules { files: BTreeMap::new() };
+        let mut modules = CrateModules { files: BTreeMap::new(), imports: BTreeSet::new() };
         modules.read_folder(src, &[]);
+        let of_file = |(module, (_, uses)): (&ModulePath, &(PathBuf, FileUses))| -> Vec<_> {
+            uses.paths.iter().map(|path| (module.clone(), modules.resolve(path, 0))).collect()
+        };
+        modules.imports = modules.files.iter().flat_map(of_file).collect();
         modules
     }
 
@@ -55,16 +61,10 @@ impl CrateModules {
     pub fn edges_at<'a>(&'a self, parent: &str) -> impl Iterator<Item = (String, String, &'a Path)> {
         let parent: ModulePath =
             parent.split("::").filter(|part| !part.is_empty()).map(String::from).collect();
-        let mut edges = Vec::new();
-        for (module, (file, uses)) in &self.files {
-            let Some(from) = child(module, &parent) else { continue };
-            let imported = uses.paths.iter().map(|path| self.resolve(path, 0));
-            let targets: BTreeSet<String> = imported.filter_map(|to| child(&to, &parent)).collect();
-            edges.extend(
-                targets.into_iter().filter(|to| *to != from).map(|to| (from.clone(), to, file.as_path())),
-            );
-        }
-        edges.into_iter()
+        self.imports.iter().filter_map(move |(module, imported)| {
+            let (from, to) = (child(module, &parent)?, child(imported, &parent)?);
+            (from != to).then(|| (from, to, self.files[module].0.as_path()))
+        })
     }
 
     /// Every cycle between children of one module, as text.
