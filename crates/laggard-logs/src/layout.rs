@@ -80,7 +80,7 @@ fn campaign(parts: &[&str]) -> Option<Place> {
     })
 }
 
-/// What comes behind `case` or `cases`.
+/// The path elements behind `case` or `cases`.
 fn campaign_case(parts: &[&str]) -> Case {
     let at = parts.iter().rposition(|part| ["case", "cases"].contains(part));
     let system = at.and_then(|at| parts.get(at.checked_sub(1)?)).copied().unwrap_or("");

@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use laggard_core::model::time::{Span, Timestamp};
 use serde::Serialize;
 
+use super::class::Class;
 use super::line::Line;
 use super::parsers::Parser;
 use super::place::{Place, Side};
-use super::scan::Counts;
 
 /// An example is for people to read.
 const LONGEST_EXAMPLE: usize = 300;
+
+/// How many lines of each class, before and after.
+pub(super) type Counts = BTreeMap<(Side, Class), Count>;
 
 /// Message counts of one log.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,6 @@
 //! Most lines say nothing: one pattern of all rules together is run over the bytes, and only the lines that it
 //! stops in are taken apart. [`Scan::line_by_line`] is the plain twin that takes all of them apart.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use laggard_core::model::time::Timestamp;
@@ -231,6 +230,3 @@ pub fn year(time: Timestamp) -> i16 {
 fn dated_from_the_end(bytes: &[u8], parser: Parser, clock: &Clock) -> Option<Timestamp> {
     bytes.rsplit(|byte| *byte == b'\n').find_map(|line| parser.line(line, clock).time)
 }
-
-/// How many lines of each class, before and after.
-pub(super) type Counts = BTreeMap<(Side, Class), Count>;

@@ -9,8 +9,8 @@ use laggard_core::model::time::Span;
 use serde::Serialize;
 
 use super::class::Class;
-use super::place::{Case, Side};
 use super::log_counts::{Count, LogCounts};
+use super::place::{Case, Side};
 use super::template::clusters;
 
 /// A class is a sign of the fault if its rate exceeds the ordinary one this many times.

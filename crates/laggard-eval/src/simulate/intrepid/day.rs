@@ -4,15 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use laggard_core::diagnosis::Cause;
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::samples::RawTable;
 
 use super::event::{Event, What};
-use super::host::Host;
 use super::load::{self, Demand};
 use super::topology::Server;
-use laggard_core::diagnosis::label::Label;
 use laggard_core::model::random::Random;
 
 /// New files begin at this time after midnight (section 4.1.1).
@@ -30,9 +26,9 @@ pub struct Day {
     pub(super) nuisances: bool,
     date: Timestamp,
     every: Span,
-    events: Vec<Event>,
+    pub(super) events: Vec<Event>,
     demands: Vec<Demand>,
-    servers: Vec<Server>,
+    pub(super) servers: Vec<Server>,
 }
 
 /// The properties that all days of a scenario share.
@@ -109,31 +105,6 @@ impl Day {
     /// The names of the servers that recorded.
     pub fn hosts(&self) -> impl Iterator<Item = String> {
         self.servers.iter().map(|server| server.name())
-    }
-
-    /// Produces the rows of one server.
-    pub fn rows(&self, host: usize, sink: &mut dyn FnMut(RawTable)) {
-        if let Some(&server) = self.servers.get(host) {
-            Host::new(self, server).run(sink);
-        }
-    }
-
-    /// Ordinary incidents of any day: slow spells of single LUNs, and restarts of servers.
-    pub fn ordinary(&self) -> Vec<Label> {
-        let unnamed = self.events.iter().filter(|event| event.blame.is_none());
-        let restart = |event: &Event| match event.what {
-            What::Down(server) => Some(Label {
-                component: server.name(),
-                begin: event.begin,
-                end: event.end,
-                cause: Cause::ServerDown,
-            }),
-            _ => None,
-        };
-        let spells = self.servers.iter().flat_map(|&server| Host::new(self, server).spells());
-        let mut labels: Vec<Label> = unnamed.filter_map(restart).chain(spells).collect();
-        labels.sort_by_key(|label| label.begin);
-        labels
     }
 
     /// Days since 1970.

@@ -9,7 +9,7 @@ use laggard_core::model::time::{Timestamp, Uptime};
 use laggard_core::samples::RawTable;
 
 use super::day::Day;
-use super::event::{Condition, SOUND, What};
+use super::event::{Condition, Event, SOUND, What};
 use super::load::Demand;
 use super::lun::{Asked, Device};
 use super::requests::Counters;
@@ -54,6 +54,33 @@ struct Path {
     condition: Condition,
     own: f64,
     own_ms: f64,
+}
+
+impl Day {
+    /// Produces the rows of one server.
+    pub fn rows(&self, host: usize, sink: &mut dyn FnMut(RawTable)) {
+        if let Some(&server) = self.servers.get(host) {
+            Host::new(self, server).run(sink);
+        }
+    }
+
+    /// Ordinary incidents of any day: slow spells of single LUNs, and restarts of servers.
+    pub fn ordinary(&self) -> Vec<Label> {
+        let unnamed = self.events.iter().filter(|event| event.blame.is_none());
+        let restart = |event: &Event| match event.what {
+            What::Down(server) => Some(Label {
+                component: server.name(),
+                begin: event.begin,
+                end: event.end,
+                cause: Cause::ServerDown,
+            }),
+            _ => None,
+        };
+        let spells = self.servers.iter().flat_map(|&server| Host::new(self, server).spells());
+        let mut labels: Vec<Label> = unnamed.filter_map(restart).chain(spells).collect();
+        labels.sort_by_key(|label| label.begin);
+        labels
+    }
 }
 
 impl<'a> Host<'a> {

@@ -8,7 +8,6 @@ use super::flow::{LARGEST_WINDOW, LARGEST_WINDOW_OF_HOG, LEAST_LIMIT};
 use super::network::{Loss, Network};
 use super::order::{Content, Micros, Order, SECOND};
 use super::postmark::PostmarkClient;
-use super::recording::Recording;
 use super::server::Server;
 use super::workload::Workload;
 use laggard_core::model::random::Random;
@@ -69,11 +68,11 @@ impl Bench {
         }
     }
 
-    /// Runs it all; the recording takes a sample of every host at each of its instants.
-    pub fn run(&mut self, seconds: u64, recording: &mut Recording) {
+    /// Runs it all, and calls `observe` at the start and after each tick.
+    pub fn run(&mut self, seconds: u64, observe: &mut dyn FnMut(&Bench, Micros)) {
         let (begin, end) = disturbed(seconds);
         let mut now = 0;
-        recording.sample(self, now);
+        observe(self, now);
         while now < seconds * SECOND {
             match now {
                 _ if now == begin => self.set_fault(true, now),
@@ -82,9 +81,7 @@ impl Bench {
             }
             self.step(now);
             now += self.tick;
-            if recording.is_due(now) {
-                recording.sample(self, now);
-            }
+            observe(self, now);
         }
     }
 
@@ -217,7 +214,7 @@ mod tests {
     /// Bytes that were acknowledged to clients, and bytes that disks wrote except for journals.
     fn written(scenario: &Testbench) -> (u64, u64) {
         let mut bench = Bench::new(scenario);
-        bench.run(5 * scenario.seconds, &mut Recording::new(scenario));
+        bench.run(5 * scenario.seconds, &mut |_, _| {});
         let answered = |client: &Client| match client {
             Client::Bulk(client) => client.answered_bytes,
             Client::Postmark(_) => 0,

@@ -67,12 +67,11 @@ impl Recording {
         Recording { start: scenario.start, every, samples: 0, servers: scenario.servers, hosts }
     }
 
-    pub fn is_due(&self, now: Micros) -> bool {
-        now.is_multiple_of(self.every)
-    }
-
-    /// Takes a sample of every host.
-    pub fn sample(&mut self, bench: &Bench, now: Micros) {
+    /// Takes a sample of every host, if one is due.
+    pub fn observe(&mut self, bench: &Bench, now: Micros) {
+        if !now.is_multiple_of(self.every) {
+            return;
+        }
         let (sample, servers) = (self.samples, self.servers);
         self.samples += 1;
         for host in &mut self.hosts {

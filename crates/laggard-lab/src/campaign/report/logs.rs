@@ -12,7 +12,9 @@ use crate::machine::LabError;
 use crate::runner::case::{CONTROL, Case};
 use crate::runner::phase::Phase;
 use crate::runner::result::CaseResult;
-use laggard_logs::{Classifier, Clock, Distance, LogsError, Parser, Place, Rules, Score, LogCounts, Side, Sign};
+use laggard_logs::{
+    Classifier, Clock, Distance, LogCounts, LogsError, Parser, Place, Rules, Score, Side, Sign,
+};
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LogFindings {

@@ -2,6 +2,7 @@
 
 mod classify;
 mod reading;
+mod report;
 mod tables;
 
 use clap::{Args, Subcommand};

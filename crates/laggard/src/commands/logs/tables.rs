@@ -6,7 +6,7 @@ use std::io::Write;
 use comfy_table::Table;
 use laggard_logs::{Case, Class, Lines, Sign, Verdict, errno};
 
-use super::classify::{By, Report};
+use super::report::{By, Report};
 use crate::output;
 
 /// Of customised messages the most frequent are shown.
