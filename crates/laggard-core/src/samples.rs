@@ -1,5 +1,5 @@
-//! What was recorded: rows of raw counters, in the order of recording, before anything is derived.
-//! In: a source's readings. Out: [`RawTable`]. Always: one host, one schema, equal lengths of all columns.
+//! Raw samples: rows of counters, in the order of recording.
+//! In: the readings of a source. Out: [`RawTable`]. Always: one host, one schema, equal lengths of all columns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::model::schema::{Schema, Values};
 use crate::model::time::{Timestamp, Uptime};
 
-/// In a column of counts: the kernel or the recording does not have this one. No counter reaches it.
+/// In a column of counts: the kernel or the recording does not have the counter. No counter reaches this value.
 pub const ABSENT: u64 = u64::MAX;
 
 /// In the uptime column: not known.
@@ -19,27 +19,25 @@ pub struct RawTable {
     schema: &'static Schema,
     names: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u32>,
-    /// When each row was read: microseconds, UTC.
+    /// Microseconds, UTC.
     pub time: Vec<i64>,
-    /// How long the host had been up then: microseconds, or [`UPTIME_UNKNOWN`].
+    /// Microseconds since boot, or [`UPTIME_UNKNOWN`].
     pub uptime: Vec<i64>,
-    /// Which component each row speaks of: an index into [`RawTable::names`].
+    /// Indices into [`RawTable::names`].
     pub component: Vec<u32>,
-    /// The values, a column at a time.
     pub columns: Columns,
 }
 
-/// The values of a [`RawTable`], a column at a time, in the schema's order.
+/// In the order of the schema.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Columns {
-    /// Kernel counters; [`ABSENT`] where there is none.
+    /// Kernel counters, or [`ABSENT`].
     Counts(Vec<Vec<u64>>),
-    /// Derived values; NaN where there is none.
+    /// Rates or averages, or NaN.
     Numbers(Vec<Vec<f64>>),
 }
 
 impl RawTable {
-    /// An empty table.
     pub fn new(schema: &'static Schema) -> Self {
         let width = schema.columns.len();
         let columns = match schema.values {
@@ -50,27 +48,24 @@ impl RawTable {
         RawTable { schema, names: Vec::new(), numbers: HashMap::new(), time, uptime, component, columns }
     }
 
-    /// What its columns are.
     pub fn schema(&self) -> &'static Schema {
         self.schema
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.time.len()
     }
 
-    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.time.is_empty()
     }
 
-    /// The components named so far, in the order of their numbers.
+    /// The components so far, in the order of their numbers.
     pub fn names(&self) -> &[Arc<str>] {
         &self.names
     }
 
-    /// The number of a component, given one if it is new.
+    /// The number of a component. A new component gets the next number.
     pub fn number(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.numbers.get(name) {
             return number;
@@ -125,7 +120,7 @@ impl RawTable {
         }
     }
 
-    /// Forgets the rows, and keeps the names and the memory.
+    /// Removes the rows; keeps the names and the memory.
     pub fn clear(&mut self) {
         self.time.clear();
         self.uptime.clear();
@@ -136,7 +131,6 @@ impl RawTable {
         }
     }
 
-    /// The counts of a column, if this table holds counts.
     pub fn counts(&self, column: usize) -> Option<&[u64]> {
         match &self.columns {
             Columns::Counts(columns) => columns.get(column).map(Vec::as_slice),
@@ -144,7 +138,6 @@ impl RawTable {
         }
     }
 
-    /// The numbers of a column, if this table holds numbers.
     pub fn numbers(&self, column: usize) -> Option<&[f64]> {
         match &self.columns {
             Columns::Numbers(columns) => columns.get(column).map(Vec::as_slice),

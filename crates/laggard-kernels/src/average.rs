@@ -1,15 +1,15 @@
 //! Moving averages.
 //!
-//! A sum is that of the sums of three neighbours each, which it shares with the sums before and after it. No running
-//! sum that drifts, so a mean has the same bits wherever a recording is cut.
+//! A sum consists of sums of three neighbours each, which neighbouring sums share. There is no running sum that drifts, so a
+//! mean has the same bits wherever a recording is cut.
 
 use crate::machine::kernel;
 
-/// So many neighbours are added first.
+/// The number of neighbours that are added first.
 pub(crate) const FIRST: usize = 3;
 
-/// The mean of each `span` neighbours, missing and infinite ones left out; missing itself where fewer than `least` are
-/// there. Writes as many means as there are values, less `span - 1`. `threes` is memory that is used again and again.
+/// The mean of each `span` neighbours without missing and infinite values; NaN if fewer than `least` remain. Writes
+/// `values.len() - (span - 1)` means. `threes` is a buffer.
 pub fn moving_average(values: &[f64], span: usize, least: usize, threes: &mut Vec<f64>, means: &mut [f64]) {
     assert!(span > 0 && means.len() + span == values.len() + 1, "one mean for each {span} neighbours");
     threes.resize(values.len().saturating_sub(FIRST - 1), 0.0);
@@ -23,7 +23,7 @@ pub fn moving_average(values: &[f64], span: usize, least: usize, threes: &mut Ve
     }
 }
 
-/// The mean of those that are there.
+/// The mean of the finite values.
 fn incomplete(neighbours: &[f64], least: usize) -> f64 {
     let there = neighbours.iter().filter(|value| value.is_finite()).count();
     let mean = sum(neighbours, |value| if value.is_finite() { value } else { 0.0 }) * (1.0 / there as f64);
@@ -37,7 +37,7 @@ fn sum(neighbours: &[f64], each: impl Fn(f64) -> f64) -> f64 {
 }
 
 kernel! {
-    /// The sum of each `span` neighbours, divided by their number. Whether all are finite.
+    /// The sum of each `span` neighbours, divided by their number. Returns whether all are finite.
     fn scaled_sums(values: &[f64], span: usize, threes: &mut [f64], means: &mut [f64]) -> bool = plain | wide | widest;
 }
 
@@ -51,7 +51,7 @@ fn plain(values: &[f64], span: usize, _threes: &mut [f64], means: &mut [f64]) ->
     are_finite
 }
 
-/// Sums that are taken side by side: a few registers.
+/// Sums that are computed together: a few registers.
 #[cfg(target_arch = "x86_64")]
 const TILE: usize = 16;
 
@@ -67,7 +67,7 @@ fn widest(values: &[f64], span: usize, threes: &mut [f64], means: &mut [f64]) ->
     by_tiles(values, span, threes, means)
 }
 
-/// Made for the registers of whoever calls it.
+/// Compiled for the registers of its caller.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn by_tiles(values: &[f64], span: usize, threes: &mut [f64], means: &mut [f64]) -> bool {

@@ -1,4 +1,4 @@
-//! From values to the numbers of bins.
+//! The bin numbers of values.
 
 use crate::HIGHEST_BIN;
 use crate::machine::kernel;
@@ -6,15 +6,15 @@ use crate::machine::kernel;
 /// Bins of equal width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Where the first bin begins.
+    /// The begin of the first bin.
     pub low: f64,
-    /// How wide a bin is; 0 where all values are equal.
+    /// The width of a bin; 0 if all values are equal.
     pub width: f64,
-    /// How many there are. What is missing has this number: one past the last.
+    /// The number of bins. Missing values have this number: one past the last.
     pub count: u16,
 }
 
-/// Sums of the same numbers, or of fewer of them, differ by less than this in relation.
+/// The relative rounding error of sums.
 const ROUNDING: f64 = 1e-12;
 
 impl Scale {
@@ -43,7 +43,7 @@ fn plain(values: &[f64], scale: Scale, numbers: &mut [u16]) {
     numbers.iter_mut().zip(values).for_each(|(number, value)| *number = scale.number(*value));
 }
 
-/// Where neither quotients nor what is left over in between leaves the range of whole precision.
+/// Widths for which neither quotients nor remainders lose precision.
 #[cfg(target_arch = "x86_64")]
 const WIDTHS: std::ops::Range<f64> = 1e-200..1e200;
 
@@ -58,13 +58,13 @@ fn wide(values: &[f64], scale: Scale, numbers: &mut [u16]) {
 
     use crate::machine::wide::load_four;
 
-    // Where all values are equal, none is above the lowest, and any width will do.
+    // If all values are equal, none is above the lowest, and any width works.
     let width = if scale.width == 0.0 { 1.0 } else { scale.width };
     if values.len() < 8 || !WIDTHS.contains(&width) {
         return plain(values, scale, numbers);
     }
     assert_eq!(values.len(), numbers.len(), "a number for each value");
-    // Twice as far as the last bin is as far as anything: no quotient may be infinite.
+    // Clamped to twice the last bin, so that no quotient is infinite.
     let most = _mm256_set1_pd(2.0 * f64::from(scale.count) * width);
     let (share, width) = (_mm256_set1_pd(1.0 / width), _mm256_set1_pd(width));
     let (low, last) = (_mm256_set1_pd(scale.low), _mm256_set1_pd(f64::from(scale.count - 1)));
@@ -74,16 +74,16 @@ fn wide(values: &[f64], scale: Scale, numbers: &mut [u16]) {
         let start = start.min(values.len() - 8);
         let (fours, _) = values[start..][..8].as_chunks::<4>();
         let [one, other] = [0, 1].map(|half| {
-            // NaN stays: of two the second one is taken, where either is NaN.
+            // NaN stays: if either operand is NaN, the result is the second one.
             let above = _mm256_max_pd(_mm256_setzero_pd(), _mm256_sub_pd(load_four(&fours[half]), low));
             let above = _mm256_min_pd(most, above);
-            // The division to the last bit, in a third of its time (Markstein 1990): what a quotient leaves over is
-            // known exactly, and the second time corrects the last bit.
+            // A correctly rounded division in a third of the time (Markstein 1990): the remainder of a quotient is exact,
+            // and the second iteration corrects the last bit.
             let mut exact = _mm256_mul_pd(above, share);
             for _ in 0..2 {
                 exact = _mm256_fmadd_pd(_mm256_fnmadd_pd(exact, width, above), share, exact);
             }
-            // What is missing comes out of the conversion as a number above all others.
+            // The conversion turns NaN into a number above all others.
             _mm_min_epu32(_mm256_cvttpd_epi32(_mm256_min_pd(last, exact)), missing)
         });
         let eight = &mut numbers[start..][..8];

@@ -1,18 +1,18 @@
-//! How many of a row's bins are no higher than each: its cumulative histogram.
+//! The cumulative histogram of a row.
 
 use crate::machine::kernel;
 
-/// The most bins that there may be, and the most samples in a row: their bits fill one word.
+/// The limit of bins, and of samples in a row: their bits fit into one word.
 pub const MOST_COUNTED: usize = 64;
 
-/// A row of bins, or of counts, of which the first are used. Bins that are not are past all others.
+/// A row of bins or counts. Unused bins are [`PAST`].
 pub type Row = [u16; MOST_COUNTED];
 
-/// A bin past all others; none may be higher.
+/// A bin above all others.
 pub const PAST: u16 = i8::MAX as u16;
 
 kernel! {
-    /// Counts the bins of a row that are no higher than the first, the second, and so on.
+    /// For each bin number, the count of bins in the row that are not higher.
     pub fn count_up(bins: &Row, counts: &mut Row) = plain | wide::count_up | widest;
 }
 
@@ -24,7 +24,7 @@ fn plain(bins: &Row, counts: &mut Row) {
     }
 }
 
-/// Counts up to the highest bin. From there on, counts are all the same.
+/// Counts up to the highest bin. From there on, all counts are equal.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn count_each(highest: u8, counts: &mut Row, count_up_to: impl Fn(u8) -> u16) {
@@ -81,12 +81,12 @@ mod wide {
         [0, 2].map(|k| _mm256_packus_epi16(load(&sixteens[k]), load(&sixteens[k + 1])))
     }
 
-    /// The highest bin that is not past all others.
+    /// The highest bin other than [`PAST`].
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn highest(bytes: [__m256i; 2]) -> u8 {
         let (one, past) = (_mm256_set1_epi8(1), _mm256_set1_epi8(PAST as i8));
-        // What is past all others comes out as nothing.
+        // [`PAST`] becomes 0.
         let [lower, upper] = bytes.map(|half| _mm256_and_si256(_mm256_add_epi8(half, one), past));
         let bytes = _mm256_xor_si256(_mm256_max_epu8(lower, upper), _mm256_set1_epi8(-1));
         let sixteen = _mm_min_epu8(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes));

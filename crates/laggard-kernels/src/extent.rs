@@ -1,30 +1,26 @@
-//! Lowest, highest, and how many are there at all.
+//! The lowest and the highest value, and the number of values.
 
 use crate::machine::kernel;
 use crate::rows::Rows;
 
-/// What lies between the lowest and the highest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// The lowest value; infinite if there is none.
+    /// Infinite if there are no values.
     pub low: f64,
-    /// The highest value; minus infinite if there is none.
+    /// Minus infinite if there are no values.
     pub high: f64,
-    /// How many values there are.
     pub count: usize,
 }
 
 impl Extent {
-    /// Of no values.
     pub const NOTHING: Extent = Extent { low: f64::INFINITY, high: f64::NEG_INFINITY, count: 0 };
 
-    /// Of the values of both.
     pub fn with(self, other: Extent) -> Extent {
         let (low, high) = (self.low.min(other.low), self.high.max(other.high));
         Extent { low, high, count: self.count + other.count }
     }
 
-    /// Comparisons with NaN are false, so what is missing changes nothing.
+    /// Comparisons with NaN are false, so missing values change nothing.
     fn take(&mut self, value: f64) {
         self.low = if value < self.low { value } else { self.low };
         self.high = if value > self.high { value } else { self.high };
@@ -33,7 +29,7 @@ impl Extent {
 }
 
 kernel! {
-    /// The extent of all values that are there.
+    /// The extent of all values except NaN.
     pub fn extent(rows: Rows) -> Extent = plain | wide;
 }
 
@@ -47,7 +43,7 @@ fn plain(rows: Rows) -> Extent {
 #[target_feature(enable = "avx2")]
 fn wide(rows: Rows) -> Extent {
     let mut extent = Extent::NOTHING;
-    // Two of them, so that one need not wait for the other.
+    // Two independent chains, so that neither waits for the other.
     let (mut even, mut odd) = (fours::Fours::nothing(), fours::Fours::nothing());
     for row in rows.iter() {
         let (fours, rest) = row.as_chunks::<4>();
@@ -91,7 +87,7 @@ mod fours {
         #[target_feature(enable = "avx2")]
         pub(super) fn take(&mut self, four: &[f64; 4]) {
             let values = load_four(four);
-            // With NaN in either, the second one is taken.
+            // If either operand is NaN, the result is the second one.
             self.low = _mm256_min_pd(values, self.low);
             self.high = _mm256_max_pd(values, self.high);
             let are_there = _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_ORD_Q>(values, values));

@@ -1,6 +1,6 @@
-//! Sixteen components side by side: distances of one to many.
+//! Distances of one component to many, sixteen at a time.
 //!
-//! A block holds one row of sixteen bins for each position; the bins of one component stand below each other.
+//! A block holds one row of sixteen bins for each position; the bins of one component form a column.
 
 use std::ops::{Deref, DerefMut};
 
@@ -10,7 +10,7 @@ use crate::machine::kernel;
 /// Components in a block.
 pub const LANES: usize = 16;
 
-/// One bin of each component of a block. Aligned: a row that lies in two lines of the cache costs twice.
+/// One bin of each component of a block. Aligned, because a row in two cache lines costs twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(32))]
 pub struct Lanes(pub [u16; LANES]);
@@ -38,39 +38,37 @@ impl DerefMut for Lanes {
     }
 }
 
-/// Components that are compared with all others at the same time.
+/// Components that are compared with all others together.
 pub const ASKED: usize = 4;
 
-/// What is asked of [`exceed`], for each component that is asked for, and what is known so far.
+/// Whether enough members are further away from a component than a limit, and the counts so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// The distance that must be exceeded.
     pub limit: u32,
-    /// How many distances exceed it.
+    /// The number of distances above the limit so far.
     over: usize,
-    /// Of how many members that is not known yet.
+    /// The number of members that are not compared yet.
     left: usize,
-    /// How many must exceed it.
+    /// The number of distances that must exceed the limit.
     needed: usize,
 }
 
 impl Question {
-    /// Whether at least so many of all members are further away than the limit.
     pub fn new(limit: u32, members: usize, needed: usize) -> Question {
         Question { limit, over: 0, left: members, needed }
     }
 
-    /// The answer, once it is settled.
+    /// The answer, if it is settled.
     pub fn is_over(&self) -> bool {
         self.over >= self.needed
     }
 
-    /// Whether the members that are left cannot change the answer.
+    /// The remaining members cannot change the answer.
     pub fn is_settled(&self) -> bool {
         self.is_over() || self.over + self.left < self.needed
     }
 
-    /// Takes in a block, of which so many lanes are over; the last one may be part empty.
+    /// Adds a block, given its number of lanes above the limit. The last block may be partly empty.
     #[inline]
     fn count(&mut self, over: impl FnOnce(usize) -> usize) {
         let valid = self.left.min(LANES);
@@ -79,15 +77,15 @@ impl Question {
     }
 }
 
-/// Whether sums of so many differences fit into 16 bits.
+/// Sums of `size` differences fit into 16 bits.
 fn fits(size: usize, highest: u16) -> bool {
     assert!(highest <= HIGHEST_BIN, "bins are compared as signed numbers");
     size * usize::from(highest) <= usize::from(u16::MAX)
 }
 
 kernel! {
-    /// Turns rows of bins, one for each component, into the rows of a block. There are sixteen, each `stride` long,
-    /// of which the block takes as many bins as it has rows.
+    /// Transposes rows of bins, one for each component, into the rows of a block. There are sixteen rows, each `stride`
+    /// long; the block takes as many bins as it has rows.
     pub fn turn(rows: &[u16], stride: usize, block: &mut [Lanes]) = plain::turn | wide::turn;
 }
 
@@ -98,8 +96,8 @@ kernel! {
 }
 
 kernel! {
-    /// Counts whose distances exceed the limits: those of some components (their bins one after the other, each in all
-    /// lanes of a row) to the next members. Stops as soon as all is settled.
+    /// Counts the distances above the limits, from some components (their bins one after the other, each in all lanes of a
+    /// row) to the next members. Stops when all questions are settled.
     pub fn exceed(asked: &[Lanes], blocks: &[Lanes], highest: u16, questions: &mut [Question; ASKED])
         = plain::exceed | wide::exceed;
 }
@@ -196,7 +194,7 @@ mod wide {
         unsafe { _mm_storeu_si128(values.as_mut_ptr().cast(), register) }
     }
 
-    /// Rows become columns, by pairing numbers, then pairs, then fours.
+    /// Transposes by interleaving numbers, then pairs, then fours.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn turn_eight(r: [__m128i; 8]) -> [__m128i; 8] {
@@ -221,7 +219,7 @@ mod wide {
         })
     }
 
-    /// Sums in 16 bits, which the caller has made sure are enough.
+    /// Sums in 16 bits; the caller checks that they fit.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn block_distances(one: &[Lanes], block: &[Lanes]) -> __m256i {
@@ -254,7 +252,7 @@ mod wide {
         }
         for block in blocks.chunks_exact(size) {
             for (sums, question) in four_distances(asked, block).into_iter().zip(&mut *questions) {
-                // No distance exceeds what 16 bits can hold.
+                // All distances fit into 16 bits.
                 let limit = question.limit.min(u32::from(u16::MAX)) as u16;
                 question.count(|valid| lanes_over(sums, limit, valid));
             }
@@ -264,7 +262,7 @@ mod wide {
         }
     }
 
-    /// Each row of a block is loaded once for all that are asked for.
+    /// Each row of a block is loaded once for all asked components.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn four_distances(asked: &[Lanes], block: &[Lanes]) -> [__m256i; ASKED] {
@@ -282,7 +280,7 @@ mod wide {
         sums
     }
 
-    /// How many of the first lanes are over the limit: those of which something is left when it is taken off.
+    /// The number of the first lanes above the limit: a saturating subtraction leaves a rest.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn lanes_over(sums: __m256i, limit: u16, valid: usize) -> usize {

@@ -1,13 +1,14 @@
-//! Numbers in, numbers out: the inner loops of peer comparison.
+//! Numbers in, numbers out: the inner loops of the papers' methods.
 //!
-//! A kernel has one body for any machine, one for AVX2, and those that take the most time one for AVX-512; which of
-//! them runs is chosen at run time. Sums of floats are taken in one order by all of them, so they give the same
-//! bits. [`twin`] says the same things in the plainest words; one test holds all of them together.
+//! A kernel has a portable body, one for AVX2, and the most expensive ones also one for AVX-512; the choice is made at run
+//! time. All bodies add floats in the same order, so they give the same bits. [`twin`] has plain versions; one test
+//! compares all of them.
 //!
 //! Always: NaN means missing. Rows have no more than [`HIGHEST_BIN`] as a bin.
 
 // Lanes are addressed by number: that is what they are.
 #![allow(unsafe_code, clippy::needless_range_loop)]
+#![warn(unreachable_pub)]
 
 mod machine;
 

@@ -1,7 +1,7 @@
-//! Which instructions the machine has, and how a kernel is made for them.
+//! The instruction sets of the machine, and the macro that selects the body of a kernel.
 
-/// Makes a public function that calls the widest of its bodies that the machine can run: plain, wide, and the widest, which
-/// may be left out. All must give the same bits.
+/// Makes a function that calls the widest body that the machine supports: plain, wide, or widest, which is optional. All must
+/// give the same bits.
 macro_rules! kernel {
     (
         $(#[$doc:meta])*
@@ -13,7 +13,7 @@ macro_rules! kernel {
         $public fn $name($($argument: $kind),*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             match $crate::machine::width() {
-                // SAFETY: the machine was just asked for what it needs.
+                // SAFETY: `width` checked that the machine has these instructions.
                 $crate::machine::Width::Widest => return unsafe { $widest($($argument),*) },
                 // SAFETY: as before.
                 $crate::machine::Width::Wide => return unsafe { $wide($($argument),*) },
@@ -36,19 +36,17 @@ macro_rules! kernel {
 
 pub(crate) use kernel;
 
-/// How much a machine does at once.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Width {
-    /// What any machine does.
+    /// Portable.
     Plain,
-    /// AVX2, with FMA (to multiply and add at once) and POPCNT, which all but a few with AVX2 have.
+    /// AVX2, FMA and POPCNT.
     Wide,
-    /// Besides, the parts of AVX-512 that came with the first servers that had it: F, BW, DQ, VL.
+    /// Also AVX-512 F, BW, DQ and VL, as in the first servers with AVX-512.
     Widest,
 }
 
-/// What the machine can do, asked once.
 #[cfg(target_arch = "x86_64")]
 static WIDTH: std::sync::LazyLock<Width> = std::sync::LazyLock::new(|| {
     use std::arch::is_x86_feature_detected as has;
@@ -62,7 +60,6 @@ static WIDTH: std::sync::LazyLock<Width> = std::sync::LazyLock::new(|| {
     }
 });
 
-/// What the machine can do.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn width() -> Width {
@@ -133,7 +130,7 @@ pub(crate) mod testing {
         pub(crate) static WIDEST: std::cell::Cell<Width> = const { std::cell::Cell::new(Width::Widest) };
     }
 
-    /// Runs a test as on the machine it runs on, and as on those that can do less.
+    /// Runs a test with all instruction sets up to that of the machine.
     pub(crate) fn on_every_machine(test: impl Fn()) {
         #[cfg(target_arch = "x86_64")]
         for widest in [Width::Widest, Width::Wide, Width::Plain] {

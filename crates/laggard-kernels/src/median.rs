@@ -3,33 +3,32 @@
 use crate::lanes::Lanes;
 use crate::machine::kernel;
 
-/// Which members, and which of their values.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantile {
-    /// One of so many blocks is looked at.
+    /// Every `every`-th block is used.
     pub every: usize,
-    /// So many values of these are lower.
+    /// The number of lower values among these.
     pub rank: usize,
-    /// No bin is higher. Lanes past the last member hold bins above it.
+    /// The highest bin. Lanes past the last member hold higher bins.
     pub highest: u16,
 }
 
-/// The value of that rank at each of the positions, for columns that are sorted.
+/// The value of the rank at each position, for sorted columns.
 pub fn quantiles(blocks: &[Lanes], quantile: Quantile, values: &mut [u16]) {
     let size = values.len();
     assert!(size > 0 && blocks.len().is_multiple_of(size), "blocks as long as the positions");
     let apart = size * quantile.every.max(1);
     let mut value = 0;
     for (position, place) in values.iter_mut().enumerate() {
-        // Columns rise, and so do their quantiles: the last one is where to begin.
+        // Columns are sorted, so their quantiles increase: start with the last one.
         let is_enough = |bin| count_up_to(&blocks[position.min(blocks.len())..], apart, bin) > quantile.rank;
         value = lowest(value, quantile.highest, is_enough);
         *place = value;
     }
 }
 
-/// The lowest number from `low` on that is enough, where `high` is, and all above one that is are too. It is
-/// likely to be close: steps are doubled until they reach past it.
+/// The lowest number from `low` on that is enough, given that `high` is enough and enough is monotonic. It is usually close,
+/// so steps are doubled until they pass it.
 fn lowest(low: u16, high: u16, is_enough: impl Fn(u16) -> bool) -> u16 {
     let (mut low, mut high, mut step) = (low, high, 1);
     let mut probe = low;
@@ -50,7 +49,7 @@ fn lowest(low: u16, high: u16, is_enough: impl Fn(u16) -> bool) -> u16 {
 }
 
 kernel! {
-    /// How many bins of the first row of each block are no higher.
+    /// The number of bins in the first row of each block that are not higher.
     fn count_up_to(blocks: &[Lanes], size: usize, highest: u16) -> usize = plain | wide;
 }
 

@@ -1,5 +1,5 @@
-//! Quartiles by selection: a count by leading bits tells where they are, one pass finds what lies there. The count is
-//! kept from window to window, so that each value is counted once.
+//! Quartiles by selection: a histogram of leading bits locates them, one pass collects the values there. The histogram is
+//! kept from window to window, so each value is counted once.
 
 use std::collections::VecDeque;
 
@@ -7,49 +7,44 @@ use crate::extent::{Extent, extent};
 use crate::rows::Rows;
 use crate::tally::{CELLS, OCTAVE, Places, STRIDE, Tally, cell};
 
-/// The first and the third quartile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
-    /// A quarter of the values is below.
     pub first: f64,
-    /// A quarter of the values is above.
     pub third: f64,
 }
 
 impl Quartiles {
-    /// From the first to the third.
     pub fn range(&self) -> f64 {
         self.third - self.first
     }
 }
 
-/// What is known of a window: kept from one to the next, which shares most of its columns with it.
+/// The state of a window, kept for the next one, which shares most of its columns.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
     columns: usize,
     rows: usize,
     /// The cell of the tallies' first place.
     lowest: i32,
-    /// Stretches of columns, from the first to the last.
+    /// Consecutive ranges of columns.
     parts: VecDeque<Tally>,
     near: [Vec<f64>; 2],
 }
 
-/// Rows that are looked at to guess how high values are.
+/// Rows that are sampled to estimate the highest value.
 const SAMPLED: usize = 64;
 
-/// Where a quartile lies.
 #[derive(Clone, Copy, Debug)]
 struct Bracket {
     places: Places,
-    /// How many values are below.
+    /// The number of lower values.
     below: usize,
 }
 
 impl Overview {
-    /// Looks at a window. All but the last `fresh` columns are those that the one before ended with; if there is
-    /// none before it, all are fresh.
-    pub fn look(&mut self, rows: Rows, fresh: usize) -> Extent {
+    /// Takes a window. All columns except the last `fresh` are the last ones of the previous window; without a previous
+    /// window, all are fresh.
+    pub fn measure(&mut self, rows: Rows, fresh: usize) -> Extent {
         let is_next = fresh < rows.columns() && (self.columns, self.rows) == (rows.columns(), rows.count());
         if !(is_next && self.append(rows, fresh)) {
             self.begin(rows, fresh);
@@ -57,7 +52,7 @@ impl Overview {
         self.extent()
     }
 
-    /// Counts the last columns only. Not if they would make the parts uneven, or do not fit the tallies.
+    /// Counts only the last columns. Returns false if the parts would become uneven, or the values do not fit the tallies.
     fn append(&mut self, rows: Rows, fresh: usize) -> bool {
         if self.parts.len() * fresh != self.columns {
             return false;
@@ -69,7 +64,7 @@ impl Overview {
         self.is_fitting(extent)
     }
 
-    /// Whether the highest value is among the upper cells.
+    /// The highest value is in the upper half of the cells.
     fn is_fitting(&self, extent: Extent) -> bool {
         let highest = cell(extent.high) - self.lowest;
         extent.count == 0 || (CELLS / 2..CELLS).contains(&highest)
@@ -79,7 +74,7 @@ impl Overview {
         (self.columns, self.rows) = (rows.columns(), rows.count());
         let is_even = fresh > 0 && rows.columns().is_multiple_of(fresh);
         let length = if is_even { fresh } else { rows.columns() };
-        // Some rows tell about how high values are, so that all of them need be looked at once only.
+        // A sample of rows gives the highest value approximately, so that one pass over all rows is usually enough.
         let every = (rows.count() / SAMPLED).max(1);
         let some = (0..rows.count()).step_by(every).map(|number| extent(rows.some(number, 1)));
         self.count(rows, length, some.fold(Extent::NOTHING, Extent::with));
@@ -89,7 +84,7 @@ impl Overview {
         }
     }
 
-    /// Counts all columns, `length` at a time, with places for values that are up to four times as high.
+    /// Counts all columns, `length` together, with room for values up to four times as high.
     fn count(&mut self, rows: Rows, length: usize, extent: Extent) {
         self.lowest = cell(extent.high.max(0.0)) + 2 * OCTAVE - CELLS;
         self.parts.clear();
@@ -104,8 +99,8 @@ impl Overview {
         self.parts.iter().map(|part| part.extent).fold(Extent::NOTHING, Extent::with)
     }
 
-    /// The quartiles of all values that are there, between two neighbours where they fall between (numpy's and R's
-    /// default). None if there are no values. The window is the one that was looked at last.
+    /// The quartiles of all values except NaN, interpolated as by default in numpy and R. None if there are no values. The
+    /// window is the last one measured.
     pub fn quartiles(&mut self, rows: Rows, extent: Extent) -> Option<Quartiles> {
         if extent.count == 0 {
             return None;
@@ -127,7 +122,7 @@ impl Overview {
         Some(Quartiles { first, third })
     }
 
-    /// Whether what is missing was counted as missing: it may look like a number, and then like the lowest or highest.
+    /// All NaN were counted as missing: some bit patterns of NaN are counted as the lowest or highest value.
     fn is_telling(&self, extent: Extent) -> bool {
         self.held(CELLS as usize) + extent.count == self.rows * self.columns
     }
@@ -140,8 +135,7 @@ impl Overview {
         Bracket { places: Places { first: first as u16, last: last as u16 }, below }
     }
 
-    /// The place that holds the value of a rank, and how many values the places before it hold; known of another that
-    /// is not after it.
+    /// The place that holds the value of a rank, and the number of values before it, starting from an earlier place.
     fn place(&self, rank: usize, (mut place, mut seen): (usize, usize)) -> (usize, usize) {
         let last = CELLS as usize - 1;
         while place + STRIDE <= last && place.is_multiple_of(STRIDE) {
@@ -162,7 +156,6 @@ impl Overview {
     }
 }
 
-/// All values at once.
 fn by_selection(rows: Rows, all: &mut Vec<f64>) -> Quartiles {
     all.clear();
     all.extend(rows.iter().flatten().filter(|value| !value.is_nan()));
@@ -170,7 +163,7 @@ fn by_selection(rows: Rows, all: &mut Vec<f64>) -> Quartiles {
     Quartiles { first: between(all, 0, count, 0.25), third: between(all, 0, count, 0.75) }
 }
 
-/// Where a share of `count` values lies: the rank of the one below, and how far from it to the next.
+/// The position of a quantile of `count` values: the rank below, and the fraction to the next.
 fn rank(count: usize, share: f64) -> (usize, f64) {
     let exact = (count - 1) as f64 * share;
     (exact as usize, exact.fract())

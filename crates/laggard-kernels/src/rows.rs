@@ -1,4 +1,4 @@
-//! A stretch of columns out of rows that lie one after the other.
+//! A view of some columns of consecutive rows.
 
 /// Columns `first..first + columns` of rows that are `stride` values long.
 #[derive(Clone, Copy, Debug)]
@@ -10,66 +10,60 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// A view. Panics if a row is shorter than the columns that are asked for.
+    /// Panics if a row is shorter than the requested columns.
     pub fn new(values: &'a [f64], stride: usize, first: usize, columns: usize) -> Rows<'a> {
         assert!(first + columns <= stride && columns > 0, "the columns lie within the rows");
         assert!(values.len().is_multiple_of(stride), "all rows are whole");
         Rows { values, stride, first, columns }
     }
 
-    /// One row.
     #[inline(always)]
     pub fn row(&self, number: usize) -> &'a [f64] {
         &self.values[number * self.stride + self.first..][..self.columns]
     }
 
-    /// The rows in order.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = &'a [f64]> {
         (0..self.count()).map(move |number| {
-            // Past the last row, too: it may be one of some that go on.
+            // Also past the last row: the view may be a part of longer data.
             let ahead = self.values.as_ptr().wrapping_add((number + AHEAD) * self.stride + self.first);
             fetch(ahead, self.columns);
             self.row(number)
         })
     }
 
-    /// Some of the columns.
     pub fn stretch(&self, first: usize, columns: usize) -> Rows<'a> {
         Rows::new(self.values, self.stride, self.first + first, columns)
     }
 
-    /// Some of the rows.
     pub fn some(&self, first: usize, count: usize) -> Rows<'a> {
         Rows { values: &self.values[first * self.stride..][..count * self.stride], ..*self }
     }
 
-    /// The last columns.
     pub fn last(&self, columns: usize) -> Rows<'a> {
         self.stretch(self.columns - columns, columns)
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn count(&self) -> usize {
         self.values.len() / self.stride
     }
 
-    /// How many columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 }
 
-/// Rows that are fetched ahead of their turn.
+/// Rows are prefetched this many rows ahead.
 const AHEAD: usize = 8;
 
-/// Tells the processor that these values are needed soon. Rows of a long table are far apart, so it would not guess.
+/// Prefetches values. Rows of a long table are far apart, so the processor does not predict the access.
 #[inline]
 pub fn prefetch(values: &[f64]) {
     fetch(values.as_ptr(), values.len());
 }
 
-/// Whatever is there, or nothing.
+/// Any address is allowed.
 #[inline]
 fn fetch(values: *const f64, count: usize) {
     #[cfg(target_arch = "x86_64")]

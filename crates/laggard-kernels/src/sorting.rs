@@ -1,9 +1,9 @@
-//! Sorting many short columns at once, by a fixed sequence of exchanges.
+//! Sorts many short columns together, with a fixed sequence of exchanges.
 
 use crate::lanes::Lanes;
 use crate::machine::kernel;
 
-/// Exchanges that sort columns of one length, whatever they hold (Batcher's merge exchange; Knuth, volume 3,
+/// A sorting network for columns of one length (Batcher's merge exchange; Knuth, volume 3,
 /// 5.2.2, algorithm M).
 #[derive(Clone, Debug)]
 pub struct Network {
@@ -12,7 +12,6 @@ pub struct Network {
 }
 
 impl Network {
-    /// For columns of that many values.
     pub fn new(size: usize) -> Network {
         let mut exchanges = Vec::new();
         let largest = size.next_power_of_two() / 2;
@@ -24,7 +23,6 @@ impl Network {
         Network { size, exchanges }
     }
 
-    /// The length of the columns that it sorts.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -52,7 +50,7 @@ fn add_passes(size: usize, part: usize, largest: usize, exchanges: &mut Vec<(u32
 }
 
 kernel! {
-    /// Puts the lower one of each pair of a block's rows into the first of the two, lane by lane.
+    /// Orders each pair of a block's rows, lane by lane.
     fn exchange(blocks: &mut [Lanes], size: usize, pairs: &[(u32, u32)]) = plain | wide;
 }
 
@@ -68,7 +66,7 @@ fn plain(blocks: &mut [Lanes], size: usize, pairs: &[(u32, u32)]) {
     }
 }
 
-/// Two blocks at a time, since the exchanges of one must wait for each other.
+/// Two blocks together, because the exchanges of one depend on each other.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn wide(blocks: &mut [Lanes], size: usize, pairs: &[(u32, u32)]) {

@@ -1,31 +1,30 @@
-//! How many values there are of which size, roughly: by their leading bits.
+//! A histogram of values by their leading bits.
 
 use crate::extent::{Extent, extent};
 use crate::machine::kernel;
 use crate::rows::Rows;
 
-/// Bits of a number that do not tell two cells apart; those that do are sign, exponent, and nine of the fraction.
+/// Bits below a cell. A cell is the sign, the exponent, and nine bits of the fraction.
 const SHIFT: u32 = 43;
 
-/// A power of two in cells.
+/// Cells of a power of two.
 pub(crate) const OCTAVE: i32 = 1 << (52 - SHIFT);
 
-/// Places of a tally: sixteen powers of two. What is lower than the first is counted there, what is missing past the
-/// last.
+/// Places of a tally: sixteen powers of two. Lower values count in the first place, missing ones past the last.
 pub(crate) const CELLS: i32 = 16 * OCTAVE;
 
-/// Places that are passed over at once where a rank is looked for.
+/// Places that are skipped together when searching for a rank.
 pub(crate) const STRIDE: usize = 64;
 
-/// Rows that are looked at a few times in a row, while they are in the processor's nearest cache.
-const AT_ONCE: usize = 64;
+/// Rows that are processed together, while they are in the processor's nearest cache.
+const ROWS_TOGETHER: usize = 64;
 
-/// The cell of a number. They rise as the numbers do; what is missing is past all of them.
+/// The cell of a number, in the same order as the numbers; NaN is above all of them.
 pub(crate) fn cell(value: f64) -> i32 {
     (value.to_bits() as i64 >> SHIFT) as i32
 }
 
-/// Places that follow each other.
+/// Consecutive places.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
     pub(crate) first: u16,
@@ -38,14 +37,14 @@ impl Places {
     }
 }
 
-/// What is known of a stretch of columns.
+/// The histogram of some columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) extent: Extent,
     columns: usize,
     /// The place of each value, row by row.
     places: Vec<u16>,
-    /// How many values each place holds.
+    /// The number of values in each place.
     held: Vec<u32>,
     found: Vec<u32>,
 }
@@ -58,13 +57,13 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Forgets what it knew and counts these. The first place is that of the cell `lowest`.
+    /// Counts these rows instead of the previous ones. The first place is that of the cell `lowest`.
     pub(crate) fn count(&mut self, rows: Rows, lowest: i32) {
         (self.extent, self.columns) = (Extent::NOTHING, rows.columns());
         self.places.resize(rows.count() * rows.columns(), 0);
         self.held.fill(0);
-        for (number, places) in self.places.chunks_mut(AT_ONCE * rows.columns()).enumerate() {
-            let some = rows.some(number * AT_ONCE, places.len() / rows.columns());
+        for (number, places) in self.places.chunks_mut(ROWS_TOGETHER * rows.columns()).enumerate() {
+            let some = rows.some(number * ROWS_TOGETHER, places.len() / rows.columns());
             self.extent = self.extent.with(extent(some));
             for (row, places) in some.iter().zip(places.chunks_exact_mut(rows.columns())) {
                 place(row, lowest, places);
@@ -73,17 +72,15 @@ impl Tally {
         }
     }
 
-    /// How many values a place holds.
     pub(crate) fn held(&self, place: usize) -> u32 {
         self.held[place]
     }
 
-    /// How many values a stride of places holds.
     pub(crate) fn stride(&self, place: usize) -> u32 {
         self.held[place..][..STRIDE].iter().sum()
     }
 
-    /// Copies out what lies in each of two stretches of places. The rows are those that were counted.
+    /// Copies the values in each of two ranges of places. The rows are those that were counted.
     pub(crate) fn gather(&mut self, rows: Rows, wanted: [Places; 2], near: &mut [Vec<f64>; 2]) {
         self.found.clear();
         find(&self.places, wanted, &mut self.found);
@@ -98,12 +95,12 @@ impl Tally {
 }
 
 kernel! {
-    /// The place of each value, where the first one is that of the cell `lowest`.
+    /// The place of each value; the first place is that of the cell `lowest`.
     fn place(values: &[f64], lowest: i32, places: &mut [u16]) = plain::place | wide::place;
 }
 
 kernel! {
-    /// The numbers of those that lie in either stretch of places.
+    /// The indices of the values in either range of places.
     fn find(places: &[u16], wanted: [Places; 2], found: &mut Vec<u32>) = plain::find | wide::find;
 }
 
@@ -173,7 +170,7 @@ mod wide {
         let (sixteens, rest) = places.as_chunks::<LANES>();
         for (block, sixteen) in sixteens.iter().enumerate() {
             let places = load(sixteen);
-            // What is below the first wraps around, and is far above it.
+            // Values below the first wrap around and are far above it.
             let [one, other] = ends.map(|(first, reach)| {
                 let above = _mm256_sub_epi16(places, first);
                 _mm256_cmpeq_epi16(_mm256_min_epu16(above, reach), above)

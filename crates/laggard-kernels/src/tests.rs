@@ -1,4 +1,4 @@
-//! Every kernel against its twin, at every length that could go wrong, as on every machine.
+//! Every kernel against its plain version, at every critical length, with every instruction set.
 
 use crate::average::moving_average;
 use crate::bins::Scale;
@@ -294,7 +294,7 @@ fn quantiles_are_those_of_the_twin_for_every_number_of_members() {
 
 fn quartiles(rows: Rows) -> Option<Quartiles> {
     let mut overview = Overview::default();
-    let extent = overview.look(rows, rows.columns());
+    let extent = overview.measure(rows, rows.columns());
     overview.quartiles(rows, extent)
 }
 
@@ -369,7 +369,7 @@ fn an_overview_goes_on_from_window_to_window() {
             let mut first = 0;
             while first + size <= stride {
                 let rows = Rows::new(&values, stride, first, size);
-                let found = overview.look(rows, if first == 0 { size } else { shift.min(size) });
+                let found = overview.measure(rows, if first == 0 { size } else { shift.min(size) });
                 assert_eq!(found, extent(rows));
                 let inside: Vec<f64> = rows.iter().flatten().copied().collect();
                 assert_eq!(overview.quartiles(rows, found), expected_quartiles(&inside));

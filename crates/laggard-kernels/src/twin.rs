@@ -1,4 +1,4 @@
-//! The kernels in the plainest words: slow, obvious, and what the fast ones are checked against.
+//! Plain versions of the kernels: slow and obvious, the reference for the fast ones.
 
 use crate::average::FIRST;
 use crate::bins::Scale;
@@ -40,12 +40,12 @@ pub fn counts(bins: &[u16], count: usize) -> Vec<u16> {
     (0..count).map(|highest| bins.iter().filter(|bin| usize::from(**bin) <= highest).count() as u16).collect()
 }
 
-/// The sum of the differences of two rows of bins: what [`crate::lanes`] computes for many at once.
+/// The sum of the differences of two rows of bins; [`crate::lanes`] computes many together.
 pub fn distance(one: &[u16], other: &[u16]) -> u32 {
     one.iter().zip(other).map(|(&a, &b)| u32::from(a.abs_diff(b))).sum()
 }
 
-/// The quantile of the values that are there. None if there are none.
+/// Without NaN. None if there are no values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut there: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
     there.sort_by(f64::total_cmp);
@@ -54,7 +54,7 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     Some(if exact.fract() == 0.0 { low } else { low + (high - low) * exact.fract() })
 }
 
-/// The value that so many are lower than, in order. None if there are not that many.
+/// The value of a rank. None if there are too few values.
 pub fn ranked(values: &[u16], rank: usize) -> Option<u16> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

@@ -1,5 +1,5 @@
-//! A made-up day of latencies: a group that shares its load, one member that limps from noon on, one that is gone for
-//! a while.
+//! A made-up day of latencies: a group that shares its load, one member that is slow from noon on, one that is temporarily
+//! absent.
 
 use std::path::Path;
 
@@ -14,24 +14,24 @@ pub const MEMBERS: usize = 768;
 /// A day, 15 s apart.
 pub const SAMPLES: usize = 5760;
 
-/// Even numbers between 0 and 1, and normal ones, that repeat from run to run.
+/// Uniform numbers between 0 and 1, and normal ones, the same in every run.
 struct Dice(u64);
 
 impl Dice {
-    fn even(&mut self) -> f64 {
+    fn uniform(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// The sum of twelve even ones has a variance of one.
+    /// The sum of twelve uniform numbers has a variance of one.
     fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.even()).sum::<f64>() - 6.0
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }
 
-/// The day of the race: made up, or 32-bit numbers of as many members from the file that DETECTION_DAY names.
+/// Made up, or 32-bit numbers from the file that DETECTION_DAY names.
 pub fn of_the_race() -> Table {
     match std::env::var_os("DETECTION_DAY").map(std::fs::read) {
         Some(Ok(bytes)) => read(&bytes),
@@ -53,7 +53,6 @@ fn empty(len: usize) -> Table {
     Table::new(Metric::named("await").expect("a registered metric"), grid)
 }
 
-/// A group of so many, so long.
 pub fn table(members: usize, samples: usize) -> Table {
     let mut table = empty(samples);
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
@@ -67,23 +66,23 @@ pub fn table(members: usize, samples: usize) -> Table {
     table
 }
 
-/// What all are asked to do: bursts, smeared over ten minutes.
+/// The load of all members: bursts, averaged over ten minutes.
 fn load(dice: &mut Dice, samples: usize) -> Vec<f64> {
-    let bursts: Vec<f64> = (0..samples + 40).map(|_| (-dice.even().ln()).powi(2)).collect();
+    let bursts: Vec<f64> = (0..samples + 40).map(|_| (-dice.uniform().ln()).powi(2)).collect();
     bursts.windows(40).take(samples).map(|near| 1.5 + 8.0 * near.iter().sum::<f64>() / 80.0).collect()
 }
 
-/// One sample in ten sees no request. As a rival reads it: in 32 bits.
+/// One sample in ten has no request. In 32 bits, as the other programs read it.
 fn sample(dice: &mut Dice, load: f64) -> f64 {
-    let is_idle = dice.even() < 0.1;
+    let is_idle = dice.uniform() < 0.1;
     let value = if is_idle { 0.0 } else { load * (0.25 * dice.normal()).exp() };
     f64::from(value as f32)
 }
 
 fn spoil(table: &mut Table, slow: usize) {
     let len = table.grid.len;
-    let limping = &mut table.values[slow * len..][len / 2..len];
-    limping.iter_mut().for_each(|value| *value = f64::from((*value * 3.0 + 4.0) as f32));
+    let slow_half = &mut table.values[slow * len..][len / 2..len];
+    slow_half.iter_mut().for_each(|value| *value = f64::from((*value * 3.0 + 4.0) as f32));
     table.values[(slow + 1) * len..][len / 4..len / 4 + len / 10].fill(f64::NAN);
 }
 

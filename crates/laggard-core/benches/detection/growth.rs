@@ -1,6 +1,6 @@
-//! How the time grows with the number of components.
+//! The growth of the time with the number of components.
 
-use laggard_core::methods::papers::comparison::ComparisonWatch;
+use laggard_core::methods::papers::comparison::ComparisonDetector;
 use laggard_core::methods::papers::production::Production;
 use laggard_core::tables::Table;
 
@@ -10,34 +10,32 @@ use crate::race::fastest;
 /// Five windows: 14 samples before the first mean, 60 of a window, 30 for each further one.
 const SAMPLES: usize = 14 + 60 + 4 * 30;
 
-/// Components that are judged in one go: as many groups as make so many. What one of them leaves in the cache is gone
-/// when its turn comes again, be it large or small: whoever judges a recording has not seen it before either.
+/// Components that are evaluated in one pass, as several groups. So many that no group is still in the cache when it is
+/// evaluated again, as for a new recording.
 const TOGETHER: usize = 100_000;
 
-/// How often that is tried.
 const TRIES: usize = 10;
 
-fn watch(members: usize, threshold: Option<f64>) -> ComparisonWatch {
-    Production::default().comparison.watch(members, threshold.map(|threshold| vec![threshold; members]))
+fn detector(members: usize, threshold: Option<f64>) -> ComparisonDetector {
+    Production::default().comparison.detector(members, threshold.map(|threshold| vec![threshold; members]))
 }
 
-/// A table that begins where none is expected is judged from the beginning: a watch can do the same work again.
-fn detect(watch: &mut ComparisonWatch, table: &Table) -> usize {
-    let judged = watch.evaluate(table).windows;
-    judged.iter().flat_map(|window| &window.scores).filter(|verdict| verdict.is_anomalous).count()
+/// A detector starts again with a table that does not follow the previous one, so it can repeat the same work.
+fn detect(detector: &mut ComparisonDetector, table: &Table) -> usize {
+    let windows = detector.evaluate(table).windows;
+    windows.iter().flat_map(|window| &window.scores).filter(|score| score.is_anomalous).count()
 }
 
 /// Seconds for one of the groups, and the anomalies in it.
 fn time(members: usize, threshold: Option<f64>, tries: usize) -> (f64, usize) {
     let groups = vec![day::table(members, SAMPLES); TOGETHER.div_ceil(members)];
-    let mut watch = watch(members, threshold);
-    let detect_all = || groups.iter().map(|table| detect(&mut watch, table)).sum::<usize>();
+    let mut detector = detector(members, threshold);
+    let detect_all = || groups.iter().map(|table| detect(&mut detector, table)).sum::<usize>();
     let (seconds, flags) = fastest(tries, detect_all);
     (seconds / groups.len() as f64, flags / groups.len())
 }
 
-/// Judges groups of as many as DETECTION_MEMBERS says, as often as DETECTION_TIMES says, at the threshold that
-/// DETECTION_THRESHOLD says, or untrained.
+/// Evaluates groups of DETECTION_MEMBERS, DETECTION_TIMES times, at the threshold DETECTION_THRESHOLD, or untrained.
 pub fn alone() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f64>().ok());
     let members = number("DETECTION_MEMBERS").unwrap_or(day::MEMBERS as f64) as usize;
@@ -46,7 +44,7 @@ pub fn alone() {
     println!("{members} components {seconds:.5} s {flags} anomalies");
 }
 
-/// Prints seconds for each number of components, and how many times those of half as many.
+/// Prints seconds for each number of components, and the ratio to half as many.
 pub fn run() {
     println!("growth over the number of components, five windows, one thread");
     for (name, threshold) in

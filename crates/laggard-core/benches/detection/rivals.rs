@@ -1,12 +1,11 @@
-//! The same detection by numpy with scipy, and by R, where they are installed.
+//! The same detection by numpy with scipy, and by R, if they are installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Seconds of the fastest try, and number of anomalies.
+/// Seconds of the fastest run, and number of anomalies.
 pub type Outcome = Option<(f64, usize)>;
 
-/// What a rival is to do.
 #[derive(Clone, Copy)]
 pub struct Question {
     pub members: usize,
@@ -36,14 +35,13 @@ fn run(program: &str, script: &Path, day: &Path, question: Question, words: &[&s
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// By numpy and scipy: as one would write it first, or as fast as we could.
+/// By numpy and scipy: straightforward, or tuned.
 pub fn numpy(day: &Path, question: Question, is_plain: bool) -> Outcome {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let words: &[&str] = if is_plain { &["plain"] } else { &[] };
     run(&python, &script("all_pairs.py"), day, question, words)
 }
 
-/// By R.
 pub fn r(day: &Path, question: Question) -> Outcome {
     run("Rscript", &script("all_pairs.R"), day, question, &[])
 }

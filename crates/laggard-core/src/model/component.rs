@@ -1,35 +1,31 @@
-//! Anything that can be blamed, and how it is named.
+//! Kinds and names of components.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What sort of thing a component is. An open set: a cluster file may name kinds of its own.
+/// An open set: a cluster file may define kinds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Kind(std::borrow::Cow<'static, str>);
 
 impl Kind {
-    /// A host that serves storage.
     pub const SERVER: Kind = Kind::named("server");
-    /// A host that uses storage.
     pub const CLIENT: Kind = Kind::named("client");
     /// A block device as one server sees it.
     pub const ATTACHMENT: Kind = Kind::named("attachment");
-    /// A network interface of a host.
     pub const NIC: Kind = Kind::named("nic");
     /// The TCP traffic between a host and one remote host.
     pub const LINK: Kind = Kind::named("link");
     /// One TCP connection.
     pub const SOCKET: Kind = Kind::named("socket");
-    /// A part of the recorder itself.
+    /// A source of the recorder.
     pub const RECORDER: Kind = Kind::named("recorder");
 
     const fn named(name: &'static str) -> Kind {
         Kind(std::borrow::Cow::Borrowed(name))
     }
 
-    /// The kind's word.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -67,7 +63,7 @@ pub fn recorder(host: &str, source: &str) -> String {
     format!("{host}@{source}")
 }
 
-/// A key by which people order names: `oss9:sdb` comes before `oss10:sda`.
+/// A sort key with numeric order: `oss9:sdb` comes before `oss10:sda`.
 pub fn natural_order(name: &str) -> Vec<(u64, String)> {
     let mut parts = Vec::new();
     let mut rest = name;
@@ -88,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_ordered_as_people_count() {
+    fn names_are_in_numeric_order() {
         let mut names = ["oss10:sda", "oss9:sdb", "oss9:sda", "oss10:sda1"];
         names.sort_by_key(|name| natural_order(name));
         assert_eq!(names, ["oss9:sda", "oss9:sdb", "oss10:sda", "oss10:sda1"]);

@@ -7,29 +7,22 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a metric is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Things per second.
     PerSecond,
-    /// 512-byte sectors per second.
+    /// Of 512 bytes.
     SectorsPerSecond,
-    /// 512-byte sectors.
+    /// Of 512 bytes.
     Sectors,
-    /// Bytes per second.
     BytesPerSecond,
-    /// Requests.
     Requests,
-    /// Milliseconds.
     Milliseconds,
-    /// Hundredths of the time.
     Percent,
-    /// TCP segments.
+    /// Of TCP.
     Segments,
 }
 
 impl Unit {
-    /// As it stands behind a number.
     pub fn symbol(self) -> &'static str {
         match self {
             PerSecond => "/s",
@@ -44,57 +37,48 @@ impl Unit {
     }
 }
 
-/// What a metric tells about its resource.
+/// The aspect of a resource that a metric measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aspect {
-    /// How much work is done.
     Throughput,
-    /// How long work takes.
     Latency,
-    /// How much work waits.
     Queue,
-    /// How congested the network is.
     Congestion,
-    /// How much goes wrong.
     Errors,
 }
 
-/// Which way a metric moves when things get worse.
+/// The direction in which a metric gets worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Harm {
-    /// More is worse.
     Up,
-    /// Less is worse.
     Down,
-    /// Either may be.
     Either,
 }
 
-/// How a metric follows from two samples of a table's counters, `elapsed` seconds apart.
-/// D(x) is how much x grew.
+/// The computation of a metric from two samples of a table's counters, `elapsed` seconds apart. D(x) is the increase of
+/// x.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Formula {
     /// D(sum of the terms) / elapsed.
     Rate(Terms),
     /// `scale` x D(first) / elapsed: shares of time, queue lengths.
     Scaled(f64, Terms),
-    /// `scale` x D(first) / D(second), 0 when nothing was counted (as sar says it).
+    /// `scale` x D(first) / D(second), 0 if nothing was counted (as in sar).
     PerOperation(f64, Terms, Terms),
     /// `scale` x the value at the instant.
     Now(f64, Terms),
-    /// `scale` x first / second at the instant; missing when the second is 0.
+    /// `scale` x first / second at the instant; missing if the second is 0.
     NowRatio(f64, Terms, Terms),
 }
 
-/// A sum of columns. The first list whose `all` columns are there counts, with those of its `any` that are.
+/// Alternative sums of columns. The first one whose `all` columns exist is used, with those of its `any` that exist.
 pub type Terms = &'static [Sum];
 
-/// One way to make up a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sum {
-    /// Columns that must be there.
+    /// Required columns.
     pub all: &'static [&'static str],
-    /// Columns that count as 0 where a kernel or a recording does not have them.
+    /// Columns that count as 0 if a kernel or a recording does not have them.
     pub any: &'static [&'static str],
 }
 
@@ -152,7 +136,7 @@ macro_rules! registry {
         /// All metrics that are computed from recorded counters: the thirteen of the papers, then ours.
         pub static METRICS: &[Metric] = &[$(Metric { id: MetricId::$id, $($row)* }),*];
 
-        /// Shares of time that follow from whether there are samples, and requests, at all. No table holds them.
+        /// Shares of time that follow from the existence of samples and requests. They are not recorded.
         pub static PRESENCE: &[Metric] = &[$(Metric { id: MetricId::$other, $($other_row)* }),*];
     };
 }
@@ -262,7 +246,7 @@ impl<'de> Deserialize<'de> for MetricId {
 }
 
 impl Formula {
-    /// Every column that the formula may look at.
+    /// Every column that the formula may use.
     pub fn columns(&self) -> Vec<&'static str> {
         let terms: Vec<Terms> = match *self {
             Rate(a) | Scaled(_, a) | Now(_, a) => vec![a],
@@ -277,7 +261,7 @@ impl Formula {
 }
 
 impl Metric {
-    /// The metric of that name; a few common other spellings are understood.
+    /// Accepts a few common other spellings.
     pub fn named(name: &str) -> Option<&'static Metric> {
         let name = match name {
             "util" => "%util",

@@ -1,4 +1,4 @@
-//! The words everything else is said in: time, units, components, counters, metrics, clusters.
+//! The model of a storage system: time, units, components, counters, metrics, clusters.
 //! In: text (cluster file, names, times). Out: checked values. Always: a value that exists is valid.
 
 pub mod cluster;

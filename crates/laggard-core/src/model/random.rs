@@ -1,20 +1,18 @@
-//! Numbers that look random and are the same in every run, on every platform.
+//! Pseudo-random numbers that are the same in every run and on every platform.
 
-/// A generator (splitmix64). Logarithms come from a library of our own choice, not from the platform's: the last
-/// bit of those differs between platforms.
+/// A splitmix64 generator. Logarithms come from `libm`, because the last bit of the platform's differs.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Random {
-    /// The generator of one thing: the same seed and the same numbers give the same generator.
+    /// The same seed and the same numbers give the same generator.
     pub fn of(seed: u64, of: &[u64]) -> Random {
         let mixed = of.iter().fold(mix(seed), |state, &part| mix(state.wrapping_add(mix(part ^ GOLDEN))));
         Random(mixed)
     }
 
-    /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN);
         mix(self.0)
@@ -25,12 +23,11 @@ impl Random {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Whether something of that probability happens.
     pub fn happens(&mut self, probability: f64) -> bool {
         self.share() < probability
     }
 
-    /// A whole number from 0 up to `end`; 0 if there is none.
+    /// An integer from 0 to `end - 1`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.share() * end as f64) as usize
     }
@@ -40,33 +37,33 @@ impl Random {
         low + (high - low) * self.share()
     }
 
-    /// From `low` up to `high`, as many in each decade.
+    /// From `low` up to `high`, with equal probability for each decade.
     pub fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         libm::exp(self.between(libm::log(low), libm::log(high)))
     }
 
-    /// Times between independent events of that mean distance.
+    /// The time to the next independent event, given the mean time between events.
     pub fn wait(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.share())
     }
 
-    /// Nearly a bell of mean 0 and deviation 1: four even shares together. Never beyond 3.5.
-    pub fn bell(&mut self) -> f64 {
+    /// Nearly normal with mean 0 and deviation 1: the sum of four uniform numbers. Never beyond 3.5.
+    pub fn normal(&mut self) -> f64 {
         // Two draws of 64 bits hold four shares of 32.
         let (one, two) = (self.bits(), self.bits());
         let sum = (one >> 32) + (one & 0xffff_ffff) + (two >> 32) + (two & 0xffff_ffff);
         (sum as f64 / (1_u64 << 32) as f64 - 2.0) * 1.732_050_807_568_877_2
     }
 
-    /// A factor around 1: its logarithm is a bell of that deviation.
+    /// A factor around 1 whose logarithm is normal with this deviation.
     pub fn factor(&mut self, deviation: f64) -> f64 {
-        libm::exp(self.bell() * deviation)
+        libm::exp(self.normal() * deviation)
     }
 
-    /// How many of independent events of that mean number happen.
+    /// The number of independent events, given its mean.
     pub fn count(&mut self, mean: f64) -> u64 {
         if mean > 16.0 {
-            return libm::rint(mean + self.bell() * mean.sqrt()).max(0.0) as u64;
+            return libm::rint(mean + self.normal() * mean.sqrt()).max(0.0) as u64;
         }
         if mean <= 0.0 {
             return 0;
@@ -112,9 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn a_bell_has_a_deviation_of_one() {
+    fn normal_numbers_have_a_deviation_of_one() {
         let mut random = Random::of(2, &[]);
-        let squares: f64 = (0..50_000).map(|_| random.bell()).map(|b| b * b).sum();
+        let squares: f64 = (0..50_000).map(|_| random.normal()).map(|n| n * n).sum();
         assert!((squares / 50_000.0 - 1.0).abs() < 0.03);
     }
 }

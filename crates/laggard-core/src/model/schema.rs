@@ -1,4 +1,4 @@
-//! The tables that are recorded: which counters each holds, and how a counter behaves.
+//! The recorded tables and the counters in them.
 //!
 //! For every table of counters there is a table of rates (`disk` and `disk_rates`) with one column for each
 //! metric: foreign recordings that hold only rates or averages are kept there, as such.
@@ -8,62 +8,53 @@ use std::sync::LazyLock;
 use super::component::Kind;
 use super::metric::METRICS;
 
-/// How the values of a column move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Only grows, until the thing it counts is replaced.
+    /// Only increases, until the component is replaced.
     Counter,
-    /// Only grows, but starts again from 0 past 2^32 - 1: the kernel keeps it in 32 bits.
+    /// Only increases, and wraps at 2^32: the kernel keeps it in 32 bits.
     Counter32,
-    /// Goes up and down.
     Gauge,
-    /// A metric's value over the time since the sample before.
+    /// The value of a metric over the time since the previous sample.
     Metric,
 }
 
-/// One column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, the same in memory, in Arrow and in Parquet.
+    /// The same in memory, in Arrow and in Parquet.
     pub name: &'static str,
-    /// How its values move.
     pub form: Form,
 }
 
-/// Whether a table holds whole numbers from the kernel, or derived ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// `u64`, as the kernel counts.
+    /// `u64`, from the kernel.
     Counts,
-    /// `f64`, as somebody derived.
+    /// `f64`, rates or averages.
     Numbers,
 }
 
-/// A table that is recorded: its name, what its rows speak of, and its columns.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Schema {
-    /// `disk`, `net`, ...; the second last part of a file's name.
+    /// `disk`, `net`, ...: part of the name of a segment file.
     pub name: &'static str,
-    /// The kind of component that a row speaks of.
+    /// The kind of component of a row.
     pub kind: Kind,
-    /// What the columns hold.
     pub values: Values,
-    /// The columns, in order; time, uptime and component come before them.
+    /// In order, without time, uptime and component, which come first.
     pub columns: Vec<Column>,
 }
 
 impl Schema {
-    /// The position of a column.
     pub fn position(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == column)
     }
 
-    /// The schema of that name.
     pub fn named(name: &str) -> Option<&'static Schema> {
         SCHEMAS.iter().find(|s| s.name == name)
     }
 
-    /// The table of rates that goes with a table of counters (a table of rates goes with itself).
+    /// The table of rates for a table of counters. A table of rates returns itself.
     pub fn rates(&self) -> &'static Schema {
         let name = self.name.strip_suffix(RATES_SUFFIX).unwrap_or(self.name);
         let is_its = |s: &&Schema| s.name.strip_suffix(RATES_SUFFIX) == Some(name);
@@ -73,7 +64,7 @@ impl Schema {
 
 const RATES_SUFFIX: &str = "_rates";
 
-/// Every table there is; [`Schema::named`] finds one.
+/// All tables; see [`Schema::named`].
 pub static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
     let mut schemas = counted();
     let rates: Vec<Schema> = schemas.iter().map(rates_of).collect();
@@ -84,7 +75,7 @@ pub static SCHEMAS: LazyLock<Vec<Schema>> = LazyLock::new(|| {
 fn rates_of(counted: &Schema) -> Schema {
     let metrics = METRICS.iter().filter(|m| m.table == counted.name);
     let columns = metrics.map(|m| Column { name: m.name, form: Form::Metric }).collect();
-    // Made once, for the whole run of the program.
+    // Leaked once, for the lifetime of the process.
     let name = format!("{}{RATES_SUFFIX}", counted.name).leak();
     Schema { name, kind: counted.kind.clone(), values: Values::Numbers, columns }
 }
@@ -98,7 +89,7 @@ fn counted() -> Vec<Schema> {
         columns: columns.iter().map(|&(name, form)| Column { name, form }).collect(),
     };
     vec![
-        // In the order of /proc/diskstats. `ios` is for recordings that do not tell reads from writes.
+        // In the order of /proc/diskstats. `ios` is for recordings that do not distinguish reads and writes.
         table(
             "disk",
             Kind::ATTACHMENT,
@@ -224,7 +215,7 @@ fn counted() -> Vec<Schema> {
                 ("segs_in", Counter32),
             ],
         ),
-        // The recorder's own account: one row for its clock, one for each source. All sums since it started.
+        // Statistics of the recorder: one row for its clock, one for each source. Totals since its start.
         table(
             "recorder",
             Kind::RECORDER,

@@ -17,26 +17,21 @@ pub struct Timestamp(i64);
 #[serde(into = "String", try_from = "String")]
 pub struct Span(i64);
 
-/// Time since the host booted. Unlike the wall clock it never steps, so rates are divided by it; that it
-/// shrinks between two samples means the host was booted in between.
+/// Time since the host booted. Unlike the wall clock it never steps, so rates are divided by it. If it decreases between
+/// two samples, the host was booted in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Uptime(i64);
 
-/// A time or length that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimeError {
-    /// Not an instant.
     #[error("{0:?} is not a time: write it like 2026-11-15T00:00:05Z, 2026-11-15, or -2h")]
     Instant(String),
-    /// Not a length of time.
     #[error("{0:?} is not a length of time: write it like 100ms, 15s, 10m, 1h or 1d")]
     Span(String),
 }
 
 impl Timestamp {
-    /// The earliest instant there is.
     pub const MIN: Timestamp = Timestamp(i64::MIN);
-    /// The latest instant there is.
     pub const MAX: Timestamp = Timestamp(i64::MAX);
 
     /// From microseconds since 1970-01-01T00:00:00Z.
@@ -59,12 +54,12 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(self.0.rem_euclid(step.0)))
     }
 
-    /// The multiple of `step` since the epoch that is closest to `self`; the later one of two.
+    /// The multiple of `step` since the epoch that is closest to `self`; on a tie the later one.
     pub fn nearest(self, step: Span) -> Self {
         (self + Span(step.0 / 2)).floor(step)
     }
 
-    /// Like `20261115T000005Z`: ISO 8601 basic form, as the names of files carry it.
+    /// Like `20261115T000005Z`: ISO 8601 basic format, as in file names.
     pub fn basic(self) -> String {
         match self.zoned() {
             Some(z) => z.strftime("%Y%m%dT%H%M%SZ").to_string(),
@@ -72,7 +67,7 @@ impl Timestamp {
         }
     }
 
-    /// Reads the form that [`Timestamp::basic`] writes.
+    /// Parses the format of [`Timestamp::basic`].
     pub fn from_basic(text: &str) -> Option<Self> {
         let civil = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%SZ", text).ok()?;
         Some(civil.to_zoned(TimeZone::UTC).ok()?.timestamp().into())
@@ -101,7 +96,7 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = TimeError;
 
-    /// ISO 8601 with an offset, or without one (then UTC), or a bare date (its first instant).
+    /// ISO 8601 with an offset, or without (UTC), or a date (its first instant).
     fn from_str(text: &str) -> Result<Self, TimeError> {
         let text = text.trim();
         if let Ok(t) = text.parse::<jiff::Timestamp>() {
@@ -116,7 +111,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Reads an instant, or one relative to `now` such as `-2h` or `now`.
+/// Parses an instant, or a time relative to `now` such as `-2h` or `now`.
 pub fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, TimeError> {
     match text.trim() {
         "now" => Ok(now),
@@ -129,41 +124,33 @@ pub fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, TimeError> {
 }
 
 impl Span {
-    /// No time at all.
     pub const ZERO: Span = Span(0);
-    /// One second.
     pub const SECOND: Span = Span(1_000_000);
-    /// Twenty-four hours.
     pub const DAY: Span = Span(86_400_000_000);
 
-    /// From microseconds.
     pub const fn from_micros(micros: i64) -> Self {
         Span(micros)
     }
 
-    /// From milliseconds.
     pub const fn from_millis(millis: i64) -> Self {
         Span(millis.saturating_mul(1000))
     }
 
-    /// From whole seconds.
     pub const fn from_seconds(seconds: i64) -> Self {
         Span(seconds.saturating_mul(1_000_000))
     }
 
-    /// In microseconds.
     pub const fn micros(self) -> i64 {
         self.0
     }
 
-    /// In seconds.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e6
     }
 }
 
 impl fmt::Display for Span {
-    /// The largest units that say it exactly: `15s`, `1m30s`, `100ms`.
+    /// Exact, in the largest units: `15s`, `1m30s`, `100ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 {
             return f.write_str("0s");
@@ -202,12 +189,10 @@ impl FromStr for Span {
 }
 
 impl Uptime {
-    /// From microseconds since boot.
     pub const fn from_micros(micros: i64) -> Self {
         Uptime(micros)
     }
 
-    /// Microseconds since boot.
     pub const fn micros(self) -> i64 {
         self.0
     }
@@ -248,7 +233,7 @@ impl std::ops::Mul<i64> for Span {
     }
 }
 
-macro_rules! serialised_as_text {
+macro_rules! serialized_as_text {
     ($($type:ty),*) => {$(
         impl From<$type> for String {
             fn from(value: $type) -> String {
@@ -263,7 +248,7 @@ macro_rules! serialised_as_text {
         }
     )*};
 }
-serialised_as_text!(Timestamp, Span);
+serialized_as_text!(Timestamp, Span);
 
 #[cfg(test)]
 mod tests {

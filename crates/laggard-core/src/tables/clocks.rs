@@ -1,34 +1,29 @@
-//! Hosts whose clocks may be apart.
-//! In: when each host was recorded. Out: those that were recorded at another time than most. Always: a host that only
-//! began later, or only ended earlier, is none of them: it was down, or came later.
+//! Hosts whose clocks may be skewed.
+//! In: the first and last sample of each host. Out: hosts that were recorded at another time than most. Always: a host that
+//! only began later, or only ended earlier, is not one of them: it was down, or was added later.
 
 use crate::model::time::{Span, Timestamp};
 
-/// When a host was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presence<'a> {
-    /// Which host.
     pub host: &'a str,
-    /// Its first sample.
     pub first: Timestamp,
-    /// Its last one.
     pub last: Timestamp,
 }
 
 /// A host that was recorded at another time than most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Apart<'a> {
-    /// Which host.
     pub host: &'a str,
-    /// How much later; less than nothing: earlier.
+    /// Positive: later; negative: earlier.
     pub by: Span,
 }
 
-/// Of two hosts nobody can say whose clock is wrong.
+/// Of two hosts, either clock may be wrong.
 const FEWEST_HOSTS: usize = 3;
-/// Recorders that are started one after the other by a script are not apart.
+/// Recorders that a script starts one after the other are not apart.
 const TOLERATED: Span = Span::from_seconds(10);
-/// Nor is a recording that misses a few samples at its ends.
+/// A recording that misses a few samples at its ends is not apart either.
 const STEPS_TOLERATED: i64 = 3;
 
 /// Hosts that begin and end later than most by the same time, or earlier; and those that have no time in common with
@@ -63,7 +58,7 @@ mod tests {
 
     const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-    /// Hosts recorded from and to so many seconds.
+    /// Hosts recorded from and to these seconds.
     fn hosts(times: &[(i64, i64)]) -> Vec<(&'static str, i64)> {
         let presence = |(&host, &(first, last)): (&&'static str, &(i64, i64))| Presence {
             host,

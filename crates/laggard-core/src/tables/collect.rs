@@ -1,8 +1,7 @@
-//! Gathers the readings that fall on the instants of a grid, for the components of one table.
+//! Collects the readings at the instants of a grid, for the components of one table.
 //!
-//! A sample belongs to the instant nearest to it, if it is no further away than half the interval at which it
-//! was recorded ([`Rhythm`]). Where two samples claim one instant, as after a clock was set back, the one that was recorded
-//! last wins (Intrepid paper, section 6).
+//! A sample belongs to the nearest instant, if it is no further away than half the recorded interval ([`Rhythm`]). Of two
+//! samples for one instant, as after a clock was set back, the one recorded last is used (Intrepid paper, section 6).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,18 +14,17 @@ use super::rhythm::Rhythm;
 use crate::model::time::Timestamp;
 use crate::samples::{ABSENT, UPTIME_UNKNOWN};
 
-/// Rows with the columns of a [`Collector`], as a store or a source hands them over.
+/// Rows with the columns of a [`Collector`].
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// The components that `component` counts.
     pub names: &'a [Arc<str>],
-    /// Whom each row speaks of.
+    /// Indices into `names`.
     pub component: &'a [u32],
     /// Microseconds, UTC.
     pub time: &'a [i64],
     /// Microseconds since boot, or [`UPTIME_UNKNOWN`].
     pub uptime: &'a [i64],
-    /// The counts, a slice for each column of the collector.
+    /// A slice for each column of the collector.
     pub columns: &'a [&'a [u64]],
 }
 
@@ -48,11 +46,10 @@ struct Readings {
     counts: Vec<u64>,
 }
 
-/// In a slot's time: no sample was taken there.
+/// The time of a slot without a sample.
 const NO_SAMPLE: i64 = i64::MIN;
 
 impl Collector {
-    /// For metrics on a grid.
     pub fn new(plans: Vec<Plan>, grid: Grid) -> Collector {
         let mut columns = Vec::new();
         let plans = plans.into_iter().map(|plan| plan.among(&mut columns)).collect();
@@ -60,20 +57,19 @@ impl Collector {
         Collector { plans, columns, grid, numbers: HashMap::new(), components: Vec::new() }
     }
 
-    /// The columns that rows must have, in this order: those of all metrics, each once.
+    /// The columns of the rows, in this order: those of all metrics, each once.
     pub fn columns(&self) -> &[&'static str] {
         &self.columns
     }
 
-    /// The times at which samples of that rhythm matter: nothing before the first or after the second is
-    /// looked at.
+    /// The first and last time of samples that matter.
     pub fn span(&self, rhythm: Rhythm) -> (Timestamp, Timestamp) {
         (self.grid.start - rhythm.every, self.grid.end() + rhythm.every)
     }
 
-    /// Takes rows of one rhythm, in the order of recording.
+    /// Adds rows in the order of recording.
     pub fn feed(&mut self, rows: Rows, rhythm: Rhythm) {
-        // Names that no row speaks of make no component.
+        // Names without rows do not become components.
         let mut numbers: Vec<Option<usize>> = vec![None; rows.names.len()];
         let mut start = 0;
         while start < rows.component.len() {
@@ -86,7 +82,7 @@ impl Collector {
         }
     }
 
-    /// Rows of one component. Most fall on no instant: the next one of interest is looked for by comparing only.
+    /// Adds rows of one component. Most belong to no instant, so they are skipped by comparisons only.
     fn feed_run(&mut self, component: usize, run: Range<usize>, rows: Rows, rhythm: Rhythm) {
         let step = self.grid.step.micros();
         let tolerance = (rhythm.every.micros().min(step) + 1) / 2;
@@ -116,7 +112,7 @@ impl Collector {
         number
     }
 
-    /// Each metric at every instant, for every component that was met, in the order of meeting.
+    /// One table for each metric, with the components in the order of their first row.
     pub fn tables(&self) -> Vec<Table> {
         self.plans.iter().map(|plan| self.table(plan)).collect()
     }

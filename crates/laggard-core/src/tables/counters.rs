@@ -1,36 +1,35 @@
-//! What two readings of a component's counters say about the time between them.
+//! The value of a metric between two readings of a component's counters.
 
 use crate::model::metric::{Formula, Metric, Terms};
 use crate::model::schema::{Form, Schema};
 use crate::samples::{ABSENT, UPTIME_UNKNOWN};
 
-/// A metric made ready for one table: which columns it reads, and what it makes of two readings.
+/// A metric prepared for one table: the columns it reads and its formula.
 #[derive(Clone, Debug)]
 pub struct Plan {
     metric: &'static Metric,
     columns: Vec<&'static str>,
-    /// Where readings have these columns.
+    /// The positions of these columns in a reading.
     at: Vec<usize>,
     wraps: Vec<bool>,
     gauges: Vec<bool>,
     formula: Ready,
 }
 
-/// The counters of one component at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
     /// Microseconds, UTC.
     pub time: i64,
     /// Microseconds since boot, or [`UPTIME_UNKNOWN`].
     pub uptime: i64,
-    /// The columns of the [`Plan`], or all that it was made for, in their order.
+    /// The columns of the [`Plan`], or all columns it was made for, in order.
     pub counts: &'a [u64],
 }
 
 /// More columns than any metric reads.
 const MOST_COLUMNS: usize = 16;
-/// A counter that falls by wrapping was in the upper half of its range before. One that falls from the lower
-/// half was reset: to wrap it would have had to grow by more than half the range in one step.
+/// A counter that wraps was in the upper half of its range before. A counter that decreases from the lower half was reset:
+/// to wrap, it would have had to increase by more than half the range in one step.
 const HALF_RANGE: u64 = 1 << 31;
 const RANGE: u64 = 1 << 32;
 
@@ -50,7 +49,7 @@ enum Ready {
 }
 
 impl Plan {
-    /// Makes a metric ready. `wraps_at_32_bits`: the host's kernel keeps all counters in 32 bits.
+    /// `wraps_at_32_bits`: the host's kernel keeps all counters in 32 bits.
     pub fn new(metric: &'static Metric, wraps_at_32_bits: bool) -> Plan {
         let schema = Schema::named(metric.table).expect("every metric's table is registered");
         let columns = metric.formula.columns();
@@ -62,7 +61,7 @@ impl Plan {
         Plan { metric, at: (0..columns.len()).collect(), columns, wraps, gauges, formula }
     }
 
-    /// The same for readings with the columns of several metrics; those of its own that are not among them are added.
+    /// The same for readings with the columns of several metrics. Adds its own columns to them.
     pub fn among(mut self, all: &mut Vec<&'static str>) -> Plan {
         let place = |name: &&'static str| {
             all.iter().position(|column| column == name).unwrap_or_else(|| {
@@ -74,18 +73,17 @@ impl Plan {
         self
     }
 
-    /// The metric.
     pub fn metric(&self) -> &'static Metric {
         self.metric
     }
 
-    /// The columns that readings must have, in this order unless it was made for more of them.
+    /// The columns of a reading, in this order unless it was made for more of them.
     pub fn columns(&self) -> &[&'static str] {
         &self.columns
     }
 
-    /// The metric over the time between two readings, or NaN where they do not belong together: the host was
-    /// booted in between, the counters were reset, or something needed is absent.
+    /// The metric between two readings. NaN if the host was booted in between, the counters were reset, or a needed column is
+    /// absent.
     pub fn value(&self, before: Reading, after: Reading) -> f64 {
         if let Ready::Now(scale, value, by) = &self.formula {
             let mut counts = [ABSENT; MOST_COLUMNS];
@@ -111,7 +109,7 @@ impl Plan {
         }
     }
 
-    /// How much each column grew; nothing if a counter went back without wrapping.
+    /// The increase of each column. None if a counter decreased without wrapping.
     fn growth(&self, before: &[u64], after: &[u64]) -> Option<[u64; MOST_COLUMNS]> {
         let mut growth = [ABSENT; MOST_COLUMNS];
         for (i, &at) in self.at.iter().enumerate() {
@@ -132,8 +130,8 @@ fn wrapped(before: u64, after: u64) -> bool {
     (HALF_RANGE..RANGE).contains(&before) && after + RANGE - before < HALF_RANGE
 }
 
-/// By the uptime where both readings have it, since the wall clock may have been stepped; not positive when
-/// the host was booted in between.
+/// From the uptime if both readings have it, because the wall clock may have been stepped. Not positive if the host was
+/// booted in between.
 fn elapsed_us(before: Reading, after: Reading) -> i64 {
     if before.uptime != UPTIME_UNKNOWN && after.uptime != UPTIME_UNKNOWN {
         after.uptime.saturating_sub(before.uptime)
@@ -151,7 +149,7 @@ fn now(scale: f64, value: &[ReadySum], by: Option<&[ReadySum]>, counts: &[u64]) 
     }
 }
 
-/// The first of the sums whose columns are there.
+/// The first sum whose columns exist.
 fn total(sums: &[ReadySum], values: &[u64]) -> Option<u64> {
     let complete = sums.iter().find(|s| s.all.iter().all(|&i| values[i] != ABSENT))?;
     let present = complete.all.iter().chain(&complete.any).map(|&i| values[i]).filter(|&v| v != ABSENT);
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn await_without_a_request_is_zero_as_sar_says() {
+    fn await_without_a_request_is_zero_as_in_sar() {
         let still = [("reads", 10), ("writes", 0), ("read_ms", 100), ("write_ms", 0)];
         assert_eq!(value("await", &still, &still), 0.0);
     }
@@ -227,13 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn ticks_that_wrap_at_32_bits_go_on() {
+    fn ticks_that_wrap_at_32_bits_continue() {
         let top = (1 << 32) - 1000;
         assert_eq!(value("%util", &[("io_ms", top)], &[("io_ms", 1500)]), 25.0);
     }
 
     #[test]
-    fn counters_that_fall_otherwise_were_reset() {
+    fn counters_that_decrease_otherwise_were_reset() {
         assert!(value("%util", &[("io_ms", 5000)], &[("io_ms", 10)]).is_nan());
         assert!(value("rd_sec", &[("sectors_read", u64::MAX - 1)], &[("sectors_read", 10)]).is_nan());
     }

@@ -1,15 +1,15 @@
-//! Which instants were sampled, and where the gaps are.
+//! The sampled instants of a recording, and its gaps.
 
 use std::collections::BTreeMap;
 
 use super::rhythm::Rhythm;
 use crate::model::time::Timestamp;
 
-/// The instants, multiples of an interval since 1970, at which something was sampled.
+/// The sampled instants, as multiples of the interval since 1970.
 #[derive(Clone, Debug)]
 pub struct Coverage {
     rhythm: Rhythm,
-    /// Bits, by the number of their block: recordings lie close together, and may be years apart.
+    /// Bits, by the number of their block: sparse, because recordings may be years apart.
     blocks: BTreeMap<i64, Block>,
 }
 
@@ -18,17 +18,16 @@ type Block = [u64; WORDS];
 const WORDS: usize = 64;
 const INSTANTS_PER_BLOCK: i64 = WORDS as i64 * 64;
 
-/// A time without samples, from the last one before it to the first one after it.
+/// A period without samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The last sample before.
+    /// The last sample before it.
     pub from: Timestamp,
-    /// The first sample after.
+    /// The first sample after it.
     pub to: Timestamp,
 }
 
 impl Coverage {
-    /// Nothing sampled yet, in this rhythm.
     pub fn new(rhythm: Rhythm) -> Coverage {
         Coverage { rhythm, blocks: BTreeMap::new() }
     }
@@ -50,12 +49,12 @@ impl Coverage {
         }
     }
 
-    /// How many instants were sampled.
+    /// The number of sampled instants.
     pub fn samples(&self) -> u64 {
         self.blocks.values().flatten().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Where instants are missing between the first sample and the last.
+    /// Between the first sample and the last.
     pub fn gaps(&self) -> Vec<Gap> {
         let mut gaps = Vec::new();
         let mut before: Option<i64> = None;
@@ -68,7 +67,7 @@ impl Coverage {
         gaps
     }
 
-    /// How many instants are missing within a gap.
+    /// The number of missing instants in a gap.
     pub fn missing(&self, gap: Gap) -> u64 {
         ((gap.to - gap.from).micros() / self.rhythm.every.micros() - 1).unsigned_abs()
     }

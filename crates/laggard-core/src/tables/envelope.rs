@@ -1,6 +1,6 @@
 //! The lowest and the highest value of each member of a group in each column of a picture.
-//! In: [`Table`]s of the group, stretch after stretch. Out: columns. Always: memory does not grow with the length of
-//! the recording, and no spike is lost; like a window, a column holds what is after its begin, up to and with its end.
+//! In: the [`Table`]s of the group, in chunks. Out: columns. Always: memory does not grow with the length of the recording,
+//! and no spike is lost; like a window, a column covers the time after its begin, up to and including its end.
 
 use super::Table;
 use crate::model::time::{Span, Timestamp};
@@ -8,25 +8,23 @@ use crate::model::time::{Span, Timestamp};
 /// A whole recording of one metric of a group, in columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Envelope {
-    /// Where the first column begins.
+    /// The begin of the first column.
     pub start: Timestamp,
-    /// How long a column is.
+    /// The length of a column.
     pub column: Span,
-    /// How many there are.
     pub columns: usize,
-    /// For each member in turn, for each column; NaN where it has no value.
+    /// For each member, one value for each column; NaN if there is none.
     lows: Vec<f32>,
     highs: Vec<f32>,
 }
 
-/// A picture is no wider.
 const MOST_COLUMNS: usize = 870;
 const FEWEST_COLUMNS: usize = 120;
-/// Values that are kept at most, unless there are very many members.
+/// The limit of stored values, unless there are very many members.
 const MOST_VALUES: usize = 4_000_000;
 
 impl Envelope {
-    /// Of the time after `from` up to `to`, in which so many members are recorded every `step`.
+    /// For the time after `from` up to `to`.
     pub fn new(from: Timestamp, to: Timestamp, step: Span, members: usize) -> Envelope {
         let most = (MOST_VALUES / members.max(1)).clamp(FEWEST_COLUMNS, MOST_COLUMNS) as i64;
         let step = Span::from_micros(step.micros().max(1));
@@ -38,7 +36,7 @@ impl Envelope {
         Envelope { start: from, column, columns, lows: empty.clone(), highs: empty }
     }
 
-    /// Takes the next stretch: a row for each member.
+    /// Adds a table with a row for each member.
     pub fn take(&mut self, table: &Table) {
         for (number, instant) in table.grid.instants().enumerate() {
             let offset = (instant - self.start).micros() - 1;
@@ -46,14 +44,13 @@ impl Envelope {
             let Some(column) = column.filter(|column| *column < self.columns) else { continue };
             for member in 0..table.components.len().min(self.members()) {
                 let (value, at) = (table.row(member)[number] as f32, member * self.columns + column);
-                // The smaller and the larger of a number and NaN are the number.
+                // `min` and `max` skip NaN.
                 self.lows[at] = self.lows[at].min(value);
                 self.highs[at] = self.highs[at].max(value);
             }
         }
     }
 
-    /// How many members there are.
     pub fn members(&self) -> usize {
         self.lows.len() / self.columns.max(1)
     }
@@ -65,7 +62,7 @@ impl Envelope {
         pairs.map(|(low, high)| (f64::from(*low), f64::from(*high)))
     }
 
-    /// Whether nobody has any value.
+    /// No member has a value.
     pub fn is_empty(&self) -> bool {
         self.lows.iter().all(|low| low.is_nan())
     }

@@ -1,15 +1,12 @@
-//! Instants at equal distances, the same for every host: multiples of the step since 1970.
+//! Equidistant instants, the same for every host: multiples of the step since 1970.
 
 use crate::model::time::{Span, Timestamp};
 
 /// `len` instants, `step` apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// The first instant.
     pub start: Timestamp,
-    /// From one instant to the next.
     pub step: Span,
-    /// How many.
     pub len: usize,
 }
 
@@ -21,22 +18,19 @@ impl Grid {
         Grid { start, step, len: usize::try_from(steps + 1).unwrap_or(0) }
     }
 
-    /// The instant with that number.
     pub fn instant(&self, number: usize) -> Timestamp {
         self.start + self.step * number as i64
     }
 
-    /// The instants in order.
     pub fn instants(&self) -> impl Iterator<Item = Timestamp> + '_ {
         (0..self.len).map(|k| self.instant(k))
     }
 
-    /// The same grid with one more instant before the first, to compare the first with.
+    /// The same grid with one more instant before the first.
     pub fn with_one_before(&self) -> Grid {
         Grid { start: self.start - self.step, step: self.step, len: self.len + 1 }
     }
 
-    /// The last instant.
     pub fn end(&self) -> Timestamp {
         self.instant(self.len.saturating_sub(1))
     }

@@ -1,10 +1,10 @@
 //! Metrics on a common time grid, derived from raw samples.
-//! In: rows of counters or rates, in the order of recording. Out: [`Table`]. Always: NaN means missing, and a
-//! recording looked at every 15 s says exactly what a recording made every 15 s would have said.
+//! In: rows of counters or rates, in the order of recording. Out: [`Table`]. Always: NaN means missing, and a 1 s recording
+//! read every 15 s gives exactly the values of a 15 s recording.
 //!
-//! How that is kept: a counter has a value at an instant of the grid only if a sample was taken there, and a
-//! metric compares two neighbouring instants, never anything in between. Resets, wraps, reboots and clock
-//! steps are handled in [`counters`] and [`collect`], and nowhere else.
+//! A counter has a value at an instant of the grid only if a sample was taken there, and a metric compares two neighbouring
+//! instants, never samples in between. Resets, wraps, reboots and clock steps are handled only in [`counters`] and
+//! [`collect`].
 
 pub mod clocks;
 pub mod collect;
@@ -26,23 +26,20 @@ use grid::Grid;
 /// One metric of many components at the instants of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What is measured.
     pub metric: &'static Metric,
-    /// When. The value at an instant covers the step that ends there.
+    /// The value at an instant covers the step that ends there.
     pub grid: Grid,
-    /// Of whom.
     pub components: Vec<Arc<str>>,
-    /// The values: for each component in turn, one for each instant; NaN where there is none.
+    /// For each component, one value for each instant; NaN where it is missing.
     pub values: Vec<f64>,
 }
 
 impl Table {
-    /// A table without components.
     pub fn new(metric: &'static Metric, grid: Grid) -> Table {
         Table { metric, grid, components: Vec::new(), values: Vec::new() }
     }
 
-    /// The values of one component over time.
+    /// The values of one component.
     pub fn row(&self, component: usize) -> &[f64] {
         &self.values[component * self.grid.len..][..self.grid.len]
     }

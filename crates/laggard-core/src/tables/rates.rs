@@ -1,8 +1,8 @@
-//! Foreign recordings that hold only rates and averages, brought onto a grid.
+//! Imported recordings that hold only rates and averages, on a grid.
 //!
-//! A value covers the time from the sample before to its own. On a coarser grid rates are weighed by time, and
-//! averages over requests by the number of requests where the recording has it, else by time. A step of which
-//! less than half is covered has no value.
+//! A value covers the time since the previous sample. On a coarser grid, rates are weighted by time, and averages over
+//! requests by the number of requests if the recording has it, otherwise by time. A step that is covered by less than half
+//! has no value.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,6 @@ use super::rhythm::Rhythm;
 use crate::model::metric::Metric;
 use crate::model::time::{Span, Timestamp};
 
-/// Rates of one metric, added up to be put on a grid.
 pub struct RateCollector {
     metric: &'static Metric,
     grid: Grid,
@@ -21,18 +20,16 @@ pub struct RateCollector {
     components: Vec<Rated>,
 }
 
-/// Rows with one metric, as a store or a source hands them over.
+/// Rows with one metric.
 #[derive(Clone, Copy, Debug)]
 pub struct RateRows<'a> {
-    /// The components that `component` counts.
     pub names: &'a [Arc<str>],
-    /// Whom each row speaks of.
+    /// Indices into `names`.
     pub component: &'a [u32],
     /// Microseconds, UTC.
     pub time: &'a [i64],
-    /// The metric.
     pub values: &'a [f64],
-    /// How many requests per second it is an average of, NaN where that is not known; or nothing at all.
+    /// The requests per second that it is an average of; NaN if not known.
     pub operations: Option<&'a [f64]>,
 }
 
@@ -41,7 +38,7 @@ struct Rated {
     cells: Vec<Cell>,
 }
 
-/// What falls into one step. Two samples for one moment both count: unlike counters, rates may be averaged.
+/// The samples of one step. Two samples at the same time both count: unlike counters, rates may be averaged.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     samples: u32,
@@ -53,19 +50,17 @@ struct Cell {
 }
 
 impl RateCollector {
-    /// For a metric on a grid.
     pub fn new(metric: &'static Metric, grid: Grid) -> RateCollector {
         RateCollector { metric, grid, numbers: HashMap::new(), components: Vec::new() }
     }
 
-    /// The times at which samples of that rhythm matter.
+    /// The first and last time of samples that matter.
     pub fn span(&self, rhythm: Rhythm) -> (Timestamp, Timestamp) {
         (self.grid.start - self.grid.step - rhythm.every, self.grid.end() + rhythm.every)
     }
 
-    /// Takes rows of one rhythm.
     pub fn feed(&mut self, rows: RateRows, rhythm: Rhythm) {
-        // Names that no row speaks of make no component.
+        // Names without rows do not become components.
         let mut numbers: Vec<Option<usize>> = vec![None; rows.names.len()];
         for (row, &time) in rows.time.iter().enumerate() {
             let Some(cell) = self.cell(rhythm.instant(time)) else { continue };
@@ -76,7 +71,7 @@ impl RateCollector {
         }
     }
 
-    /// The step that an instant of a recording belongs to: it covers the time before it.
+    /// The step of an instant of the recording, which covers the time before it.
     fn cell(&self, instant: Timestamp) -> Option<usize> {
         let step = self.grid.step.micros();
         let after_start = (instant - self.grid.start).micros().saturating_add(step - 1).div_euclid(step);
@@ -91,7 +86,7 @@ impl RateCollector {
         })
     }
 
-    /// The metric at every instant, for every component that was met, in the order of meeting.
+    /// The components are in the order of their first row.
     pub fn table(&self) -> Table {
         let mut table = Table::new(self.metric, self.grid);
         for component in &self.components {
@@ -119,11 +114,14 @@ impl Cell {
 
     fn mean(&self, metric: &Metric, step: Span) -> f64 {
         let is_weighable = metric.weight.is_some() && self.with_operations == self.samples;
-        match () {
-            () if self.samples == 0 || self.covered_us.saturating_mul(2) < step.micros() => f64::NAN,
-            () if !is_weighable => self.sum / f64::from(self.samples),
-            () if self.operations == 0.0 => 0.0,
-            () => self.weighed / self.operations,
+        if self.samples == 0 || self.covered_us.saturating_mul(2) < step.micros() {
+            f64::NAN
+        } else if !is_weighable {
+            self.sum / f64::from(self.samples)
+        } else if self.operations == 0.0 {
+            0.0
+        } else {
+            self.weighed / self.operations
         }
     }
 }

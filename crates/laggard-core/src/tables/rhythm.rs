@@ -1,38 +1,35 @@
-//! How the samples of a recording follow each other: how often, and how long after the multiples of that.
+//! The sampling interval of a recording, and its offset from the multiples of the interval.
 
 use crate::model::time::{Span, Timestamp};
 
 /// Samples come every `every`, `phase` after its multiples since 1970 (before them, if negative).
 ///
-/// laggard's own recordings have no phase. Those of others do: a job that starts at 12:00:05 and samples every
-/// 10 s is always half a step off, and without its phase each sample would fall now on one instant, now on the
-/// next.
+/// laggard's own recordings have no phase. Imported ones do: a job that starts at 12:00:05 and samples every 10 s is always
+/// half a step off; without its phase, samples would be assigned to varying instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rhythm {
-    /// From one sample to the next.
     pub every: Span,
-    /// From a multiple of `every` to the sample that belongs to it; at most half of `every` either way.
+    /// At most half of `every` in either direction.
     pub phase: Span,
 }
 
-/// Nobody records more often than this; two samples that are closer were not meant to follow each other.
+/// No recording is more frequent; two closer samples are not consecutive.
 const SHORTEST: Span = Span::from_millis(100);
 
 impl Rhythm {
-    /// A recording on the grid itself.
     pub fn on_grid(every: Span) -> Rhythm {
         Rhythm { every, phase: Span::ZERO }
     }
 
-    /// The rhythm of one component's samples, in any order: at the stated interval, or else at their median
-    /// distance. Nothing if there are too few to tell.
+    /// The rhythm of one component's samples, in any order: with the stated interval, otherwise with their median distance.
+    /// None if there are too few samples.
     pub fn of(times: &[i64], stated: Option<Span>) -> Option<Rhythm> {
-        let every = stated.or_else(|| median_distance(times).map(meant))?.max(SHORTEST);
+        let every = stated.or_else(|| median_distance(times).map(rounded))?.max(SHORTEST);
         let first = *times.first()?;
         let (step, half) = (every.micros(), every.micros() / 2);
-        // Counted from the first sample, so that a phase close to half a step does not fall apart.
-        let beside = |time: &i64| (time.saturating_sub(first).saturating_add(half)).rem_euclid(step) - half;
-        let typical = first.saturating_add(median(times.iter().map(beside).collect())?);
+        // Relative to the first sample, so that a phase close to half a step does not split.
+        let offset = |time: &i64| (time.saturating_sub(first).saturating_add(half)).rem_euclid(step) - half;
+        let typical = first.saturating_add(median(times.iter().map(offset).collect())?);
         let phase = typical.saturating_add(half).rem_euclid(step) - half;
         Some(Rhythm { every, phase: Span::from_micros(phase) })
     }
@@ -50,14 +47,14 @@ fn median_distance(times: &[i64]) -> Option<Span> {
     median(times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect()).map(Span::from_micros)
 }
 
-/// Intervals are chosen by people: whole seconds, or tenths of one. Jitter must not make 10.02 s of 10 s.
-fn meant(distance: Span) -> Span {
+/// Intervals are whole seconds or tenths of one. Jitter must not turn 10 s into 10.02 s.
+fn rounded(distance: Span) -> Span {
     let unit = if distance < Span::SECOND { SHORTEST } else { Span::SECOND };
     let units = distance.micros().saturating_add(unit.micros() / 2) / unit.micros();
     unit * units
 }
 
-/// The lower one of two in the middle.
+/// Of an even number, the lower of the middle two.
 fn median(mut values: Vec<i64>) -> Option<i64> {
     let middle = values.len().checked_sub(1)? / 2;
     Some(*values.select_nth_unstable(middle).1)
@@ -91,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absurd_distance_is_not_believed() {
+    fn the_interval_has_a_lower_limit() {
         let rhythm = rhythm(&[1.0, 1.000001, 1.000002, 80000.0]).unwrap();
         assert_eq!(rhythm.every, SHORTEST);
     }

@@ -1,6 +1,6 @@
-//! A whole recording in a few hundred columns: what evidence and pictures are made from.
-//! In: [`Table`]s, stretch after stretch. Out: means over equal buckets of time. Always: memory does not grow with
-//! the length of the recording; like a window, a bucket holds what is after its begin, up to and with its end.
+//! A whole recording in a few hundred columns, for evidence and charts.
+//! In: [`Table`]s, in chunks. Out: means over equal buckets of time. Always: memory does not grow with the length of the
+//! recording; like a window, a bucket covers the time after its begin, up to and including its end.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -10,14 +10,12 @@ use super::Table;
 use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
 
-/// Means of metrics over buckets of time.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Where the first bucket begins.
+    /// The begin of the first bucket.
     pub start: Timestamp,
-    /// How long a bucket is.
+    /// The length of a bucket.
     pub bucket: Span,
-    /// How many there are.
     pub buckets: usize,
     metrics: BTreeMap<MetricId, Means>,
 }
@@ -30,13 +28,13 @@ struct Means {
     counts: Vec<u32>,
 }
 
-/// Values of one metric that are kept at most, unless there are very many components.
+/// The limit of stored values of one metric, unless there are very many components.
 const MOST_VALUES: usize = 2_000_000;
 const FEWEST_BUCKETS: usize = 48;
 const MOST_BUCKETS: usize = 480;
 
 impl Summary {
-    /// Of the time after `from` up to `to`, in which so many components are recorded every `step`.
+    /// For the time after `from` up to `to`.
     pub fn new(from: Timestamp, to: Timestamp, step: Span, components: usize) -> Summary {
         let wanted = (MOST_VALUES / components.max(1)).clamp(FEWEST_BUCKETS, MOST_BUCKETS) as i64;
         let steps = ((to - from).micros() / step.micros().max(1)).max(1);
@@ -45,7 +43,6 @@ impl Summary {
         Summary { start: from, bucket, buckets, metrics: BTreeMap::new() }
     }
 
-    /// Takes the values of a table.
     pub fn take(&mut self, table: &Table) {
         let (start, bucket, buckets) = (self.start, self.bucket, self.buckets);
         let means = self.metrics.entry(table.metric.id).or_insert_with(|| Means::new(table.metric));
@@ -66,27 +63,25 @@ impl Summary {
         }
     }
 
-    /// The metrics that there are.
     pub fn metrics(&self) -> impl Iterator<Item = &'static Metric> + '_ {
         self.metrics.values().map(|means| means.metric)
     }
 
-    /// The means of a component, by its recorded name; NaN where it has no value. Nothing if it has none at all.
+    /// The means of a component, by its recorded name; NaN where it has no value. None if it has no values at all.
     pub fn row(&self, metric: MetricId, recorded: &str) -> Option<Vec<f64>> {
         let (sums, counts) = self.metrics.get(&metric)?.of(recorded, self.buckets)?;
-        // Without samples 0 / 0, which is NaN.
+        // Without samples 0 / 0 is NaN.
         Some(sums.iter().zip(counts).map(|(sum, count)| sum / f64::from(*count)).collect())
     }
 
-    /// The mean of a component's samples in some buckets. Nothing if it has none there.
+    /// The mean of a component's samples in some buckets. None if it has no samples there.
     pub fn mean(&self, metric: MetricId, recorded: &str, range: Range<usize>) -> Option<f64> {
         let (sums, counts) = self.metrics.get(&metric)?.of(recorded, self.buckets)?;
         let count: u64 = counts.get(range.clone())?.iter().copied().map(u64::from).sum();
         (count > 0).then(|| sums[range].iter().sum::<f64>() / count as f64)
     }
 
-    /// In how many of some buckets a component has samples at all, of any metric, and in how many of these any that
-    /// is not 0.
+    /// The number of buckets with samples of a component, of any metric, and of those with a sample that is not 0.
     pub fn presence(&self, recorded: &str, range: Range<usize>) -> (usize, usize) {
         let rows: Vec<(&[f64], &[u32])> =
             self.metrics.values().filter_map(|means| means.of(recorded, self.buckets)).collect();
@@ -95,7 +90,7 @@ impl Summary {
         (range.clone().filter(is_there).count(), range.filter(is_active).count())
     }
 
-    /// The buckets that a time touches.
+    /// The buckets that overlap a period.
     pub fn range(&self, begin: Timestamp, end: Timestamp) -> Range<usize> {
         let at = |time: Timestamp| {
             (time - self.start).micros().max(0) as usize / self.bucket.micros().max(1) as usize
@@ -110,7 +105,6 @@ impl Means {
         Means { metric, rows: HashMap::new(), sums: Vec::new(), counts: Vec::new() }
     }
 
-    /// The sums and counts of a component.
     fn of(&self, recorded: &str, buckets: usize) -> Option<(&[f64], &[u32])> {
         let begin = self.rows.get(recorded)? * buckets;
         let row = begin..begin + buckets;
@@ -173,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn presence_is_told_by_all_metrics_together() {
+    fn presence_follows_from_all_metrics_together() {
         let (at, step) = (Timestamp::from_seconds, Span::SECOND);
         let grid = Grid { start: at(1), step, len: 4 };
         let mut summary = Summary::new(at(0), grid.end(), step, 1);

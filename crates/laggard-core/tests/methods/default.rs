@@ -10,30 +10,32 @@ use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 use proptest::prelude::*;
 
-use crate::support::{Samples, dice, faulty, healthy, judge, judge_all, judge_cut, judge_kind, peers};
+use crate::support::{
+    Samples, dice, evaluate, evaluate_all, evaluate_in_chunks, evaluate_kind, faulty, healthy, peers,
+};
 
 const HOUR: usize = 240;
 const MINUTE: usize = 4;
 
-/// As a batch run sets it up: it knows how much there is to look at.
+/// As in a batch run, which knows the length of the recording.
 fn method(len: usize) -> Laggard {
     let span = Some(Span::from_seconds(15 * len as i64));
     Laggard { settings: Settings { span, ..Settings::default() }, only: Vec::new() }
 }
 
 fn named(rows: &Samples) -> Vec<usize> {
-    faulty(&judge(&method(rows[0].len()), "await", rows))
+    faulty(&evaluate(&method(rows[0].len()), "await", rows))
 }
 
 fn slower(rows: &mut Samples, member: usize, from: usize, to: usize, factor: f64) {
     rows[member][from..to].iter_mut().for_each(|value| *value *= factor);
 }
 
-/// The first sample after which somebody is called faulty, by a live system that does not know what will come.
+/// The time until a member is called faulty, without knowing the length of the recording.
 fn seconds_to_name(rows: &Samples, member: usize) -> Option<i64> {
-    let windows = judge(&Laggard::default(), "await", rows);
-    let ends = windows.iter().filter(|judged| judged.scores[member].is_faulty);
-    ends.map(|judged| judged.window.end().micros() / 1_000_000).min()
+    let windows = evaluate(&Laggard::default(), "await", rows);
+    let ends = windows.iter().filter(|window| window.scores[member].is_faulty);
+    ends.map(|window| window.window.end().micros() / 1_000_000).min()
 }
 
 #[test]
@@ -44,10 +46,10 @@ fn a_slow_member_is_the_only_one_named() {
 }
 
 #[test]
-fn a_mild_limp_is_named_within_hours_and_a_terrible_stall_within_minutes() {
+fn mild_slowness_is_named_within_hours_and_a_severe_stall_within_minutes() {
     let mut mild = healthy(12, 6 * HOUR, 2);
     slower(&mut mild, 3, 0, 6 * HOUR, 1.35);
-    let after = seconds_to_name(&mild, 3).expect("a limp is named");
+    let after = seconds_to_name(&mild, 3).expect("mild slowness is named");
     assert!(after <= 6 * 3600, "{after} s");
     let mut stalled = healthy(12, 30 * MINUTE, 3);
     slower(&mut stalled, 3, 0, 30 * MINUTE, 40.0);
@@ -56,21 +58,21 @@ fn a_mild_limp_is_named_within_hours_and_a_terrible_stall_within_minutes() {
 }
 
 #[test]
-fn what_is_not_worth_a_persons_time_is_not_named() {
+fn a_negligible_difference_is_not_named() {
     let mut rows = healthy(12, 24 * HOUR, 4);
     slower(&mut rows, 3, 0, 24 * HOUR, 1.15);
     assert_eq!(named(&rows), [0usize; 0]);
 }
 
 #[test]
-fn a_quarter_of_the_group_may_be_slow_at_once() {
+fn a_quarter_of_the_group_may_be_slow() {
     let mut rows = healthy(12, 3 * HOUR, 5);
     [2, 3, 11].iter().for_each(|member| slower(&mut rows, *member, 0, 3 * HOUR, 2.0));
     assert_eq!(named(&rows), [2, 3, 11]);
 }
 
 #[test]
-fn one_that_is_slow_only_now_and_then_is_named() {
+fn an_intermittently_slow_member_is_named() {
     let mut rows = healthy(12, 6 * HOUR, 6);
     let mut roll = dice(60);
     rows[4].iter_mut().for_each(|value| *value *= if roll() < 0.3 { 8.0 } else { 1.0 });
@@ -78,7 +80,7 @@ fn one_that_is_slow_only_now_and_then_is_named() {
 }
 
 #[test]
-fn one_that_is_now_slower_and_now_faster_is_not_slow() {
+fn a_member_that_varies_in_both_directions_is_not_slow() {
     let mut rows = healthy(12, 6 * HOUR, 7);
     let mut roll = dice(70);
     rows[4].iter_mut().for_each(|value| *value *= if roll() < 0.5 { 2.0 } else { 0.5 });
@@ -86,18 +88,18 @@ fn one_that_is_now_slower_and_now_faster_is_not_slow() {
 }
 
 #[test]
-fn one_that_is_gone_or_idle_is_named_for_that() {
+fn an_absent_or_idle_member_is_named_by_that_metric() {
     let mut gone = healthy(8, 6 * HOUR, 8);
     gone[1][HOUR..5 * HOUR].fill(f64::NAN);
     let mut idle = healthy(8, 6 * HOUR, 9);
     idle[2][HOUR..5 * HOUR].fill(0.0);
     for (rows, member, metric) in [(gone, 1, "absence"), (idle, 2, "idleness")] {
-        let judgements = judge_all(&method(6 * HOUR), &[("await", &rows)], &[]);
+        let scores = evaluate_all(&method(6 * HOUR), &[("await", &rows)], &[]);
         let mut by: Vec<&str> =
-            judgements.iter().filter(|j| faulty(&j.windows) == [member]).map(|j| j.metric.name).collect();
+            scores.iter().filter(|j| faulty(&j.windows) == [member]).map(|j| j.metric.name).collect();
         by.dedup();
         assert_eq!(by, [metric]);
-        assert_eq!(faulty(judgements.iter().flat_map(|j| &j.windows)), [member]);
+        assert_eq!(faulty(scores.iter().flat_map(|j| &j.windows)), [member]);
     }
 }
 
@@ -110,20 +112,20 @@ fn more_load_explains_more_latency() {
         row.iter_mut().for_each(|value| *value *= (0.6 * (roll() - 0.5)).exp());
     }
     slower(&mut skewed, 5, 0, 6 * HOUR, 2.0);
-    // Latency that follows the load, at everybody.
+    // The latency of all members follows the load.
     let mut latency: Samples = skewed.iter().map(|row| row.iter().map(|load| 0.5 * load).collect()).collect();
-    let told = |latency: &Samples| {
+    let text = |latency: &Samples| {
         let metrics = [("await", latency), ("throughput", &skewed)];
-        let judgements = judge_all(&method(6 * HOUR), &metrics, &[]);
-        faulty(judgements.iter().flat_map(|judgement| &judgement.windows))
+        let scores = evaluate_all(&method(6 * HOUR), &metrics, &[]);
+        faulty(scores.iter().flat_map(|one| &one.windows))
     };
-    assert_eq!(told(&latency), [0usize; 0], "twice the load, twice the latency");
+    assert_eq!(text(&latency), [0usize; 0], "twice the load, twice the latency");
     slower(&mut latency, 9, 0, 6 * HOUR, 2.0);
-    assert_eq!(told(&latency), [9], "twice the latency at the same load");
+    assert_eq!(text(&latency), [9], "twice the latency at the same load");
 }
 
 #[test]
-fn asked_for_latency_only_it_says_the_same_of_it() {
+fn selecting_latency_alone_does_not_change_its_scores() {
     let load = healthy(12, 6 * HOUR, 20);
     let mut latency = load.clone();
     slower(&mut latency, 4, HOUR, 6 * HOUR, 1.6);
@@ -131,16 +133,16 @@ fn asked_for_latency_only_it_says_the_same_of_it() {
     let names: Vec<&str> = only.metrics(&Kind::ATTACHMENT).iter().map(|metric| metric.name).collect();
     assert_eq!(names, ["await", "throughput"]);
     let metrics = both(&latency, &load);
-    let told = |method: &Laggard| {
-        let mut judgements = judge_all(method, &metrics, &[]);
-        judgements.retain(|judgement| judgement.metric.name == "await");
-        format!("{judgements:?}")
+    let text = |method: &Laggard| {
+        let mut scores = evaluate_all(method, &metrics, &[]);
+        scores.retain(|one| one.metric.name == "await");
+        format!("{scores:?}")
     };
-    assert_eq!(told(&only), told(&method(6 * HOUR)));
-    assert!(judge_all(&only, &metrics, &[]).iter().all(|judgement| judgement.metric.name != "throughput"));
+    assert_eq!(text(&only), text(&method(6 * HOUR)));
+    assert!(evaluate_all(&only, &metrics, &[]).iter().all(|one| one.metric.name != "throughput"));
 }
 
-/// Members that are sampled every so often, one of them four times slower.
+/// One of the members is four times slower.
 fn rare(step: Span, span: Span) -> Table {
     let len = (span.micros() / step.micros()) as usize;
     let grid = Grid { start: Timestamp::from_seconds(1_000_000), step, len };
@@ -155,24 +157,24 @@ fn rare(step: Span, span: Span) -> Table {
 }
 
 #[test]
-fn however_rare_samples_are_the_slow_one_is_named_and_its_beats_are_counted() {
+fn at_any_interval_the_slow_member_is_named_and_its_windows_are_counted() {
     for (seconds, hours) in [(1, 1), (15, 6), (30, 1), (60, 24), (90, 24), (300, 24), (600, 24), (3600, 72)] {
         let (step, span) = (Span::from_seconds(seconds), Span::from_seconds(3600 * hours));
         let method =
             Laggard { settings: Settings { span: Some(span), ..Settings::default() }, only: Vec::new() };
-        let mut detector = method.watch(&peers(10, Kind::ATTACHMENT));
-        let mut judged = windows(detector.evaluate(&[rare(step, span)]));
-        judged.extend(windows(detector.finish()));
-        assert_eq!(faulty(&judged), [6], "every {seconds} s");
-        let beat = method.beat(step).unwrap();
-        let beats = judged.iter().filter(|judged| judged.window.length == beat).count() as i64;
-        let whole = span.micros() / beat.micros();
-        assert!(beats >= whole - 1, "every {seconds} s: {beats} of {whole}");
+        let mut detector = method.detector(&peers(10, Kind::ATTACHMENT));
+        let mut window = windows(detector.evaluate(&[rare(step, span)]));
+        window.extend(windows(detector.finish()));
+        assert_eq!(faulty(&window), [6], "every {seconds} s");
+        let counted = method.counted_length(step).unwrap();
+        let count = window.iter().filter(|window| window.window.length == counted).count() as i64;
+        let whole = span.micros() / counted.micros();
+        assert!(count >= whole - 1, "every {seconds} s: {count} of {whole}");
     }
 }
 
 #[test]
-fn samples_are_looked_at_where_there_are_some() {
+fn the_step_is_a_multiple_of_the_recorded_interval() {
     let seconds = Span::from_seconds;
     let long = method(24 * HOUR);
     assert_eq!(long.step(seconds(1)), seconds(15));
@@ -184,32 +186,32 @@ fn samples_are_looked_at_where_there_are_some() {
 fn windows_of_all_metrics_end_together_though_most_members_come_late() {
     let mut rows = healthy(10, 2 * HOUR, 22);
     rows.iter_mut().skip(3).for_each(|row| row[..3].fill(f64::NAN));
-    let judgements = judge_all(&method(12 * HOUR), &[("await", &rows)], &[]);
+    let scores = evaluate_all(&method(12 * HOUR), &[("await", &rows)], &[]);
     let starts = |name: &str| -> Vec<i64> {
-        let of_metric = judgements.iter().filter(|judgement| judgement.metric.name == name);
-        let beats = of_metric.flat_map(|judgement| &judgement.windows);
-        beats
-            .filter(|judged| judged.window.length == Span::from_seconds(300))
-            .map(|judged| judged.window.start.micros())
+        let of_metric = scores.iter().filter(|one| one.metric.name == name);
+        let windows = of_metric.flat_map(|one| &one.windows);
+        windows
+            .filter(|window| window.window.length == Span::from_seconds(300))
+            .map(|window| window.window.start.micros())
             .collect()
     };
     assert_eq!(starts("await"), starts("absence"));
 }
 
 #[test]
-fn windows_side_by_side_in_a_block_or_blocks_in_a_window() {
+fn lengths_divide_a_block_or_are_multiples_of_one() {
     let settings = |minutes: &[i64]| Settings {
         lengths: minutes.iter().map(|minutes| Span::from_seconds(60 * minutes)).collect(),
         ..Settings::default()
     };
-    assert_eq!(Settings::default().unfit(), None);
-    assert_eq!(settings(&[15, 30]).unfit(), None);
-    assert_eq!(settings(&[5, 7]).unfit(), Some(Span::from_seconds(420)));
-    assert_eq!(settings(&[2, 5]).unfit(), Some(Span::from_seconds(120)));
+    assert_eq!(Settings::default().unfit_length(), None);
+    assert_eq!(settings(&[15, 30]).unfit_length(), None);
+    assert_eq!(settings(&[5, 7]).unfit_length(), Some(Span::from_seconds(420)));
+    assert_eq!(settings(&[2, 5]).unfit_length(), Some(Span::from_seconds(120)));
 }
 
 #[test]
-fn where_there_are_fewer_than_three_nobody_is_judged() {
+fn groups_of_fewer_than_three_are_not_evaluated() {
     let mut rows = healthy(2, HOUR, 11);
     slower(&mut rows, 1, 0, HOUR, 50.0);
     assert_eq!(named(&rows), [0usize; 0]);
@@ -217,18 +219,18 @@ fn where_there_are_fewer_than_three_nobody_is_judged() {
 }
 
 #[test]
-fn nothing_and_rubbish_do_no_harm() {
+fn missing_and_extreme_values_do_no_harm() {
     let rows = vec![vec![f64::NAN; 300]; 5];
     assert_eq!(named(&rows), [0usize; 0]);
-    let rubbish = [f64::INFINITY, f64::NEG_INFINITY, -1.0, f64::MIN_POSITIVE, f64::MAX];
-    let rows = rubbish.map(|value| vec![value; 300]).to_vec();
-    let windows = judge(&method(300), "await", &rows);
+    let extreme = [f64::INFINITY, f64::NEG_INFINITY, -1.0, f64::MIN_POSITIVE, f64::MAX];
+    let rows = extreme.map(|value| vec![value; 300]).to_vec();
+    let windows = evaluate(&method(300), "await", &rows);
     assert!(!windows.is_empty());
-    assert!(judge_all(&method(0), &[("await", &vec![Vec::new(); 5])], &[]).is_empty());
+    assert!(evaluate_all(&method(0), &[("await", &vec![Vec::new(); 5])], &[]).is_empty());
 }
 
 #[test]
-fn in_a_healthy_fleet_nobody_is_named() {
+fn a_healthy_group_has_no_faulty_member() {
     let named: Vec<(u64, Vec<usize>)> =
         (0..20).map(|seed| (seed, named(&healthy(24, 12 * HOUR, 1000 + seed)))).collect();
     assert!(named.iter().all(|(_, named)| named.is_empty()), "{named:?}");
@@ -246,7 +248,7 @@ fn rough() -> impl Strategy<Value = Samples> {
     })
 }
 
-/// Whether two sets of windows say the same, but for the last digits that the order of additions decides.
+/// Equal but for the last digits, which depend on the order of additions.
 fn alike(one: &[ScoredWindow], other: &[ScoredWindow]) -> Result<(), TestCaseError> {
     prop_assert_eq!(one.len(), other.len());
     for (one, other) in one.iter().zip(other) {
@@ -264,11 +266,11 @@ fn both<'a>(rows: &'a Samples, loads: &'a Samples) -> [(&'static str, &'a Sample
     [("await", rows), ("throughput", loads)]
 }
 
-fn windows(judgements: Vec<MetricScores>) -> Vec<ScoredWindow> {
-    judgements.into_iter().flat_map(|judgement| judgement.windows).collect()
+fn windows(scores: Vec<MetricScores>) -> Vec<ScoredWindow> {
+    scores.into_iter().flat_map(|one| one.windows).collect()
 }
 
-/// What links, hosts and interfaces are watched by; shares with what they are shares of.
+/// The metrics of links, hosts and interfaces; shares with their weights.
 fn network(rows: &Samples, kind: &Kind) -> Vec<(&'static str, Samples)> {
     let times =
         |factor: f64| rows.iter().map(|row| row.iter().map(|value| factor * value).collect()).collect();
@@ -276,12 +278,12 @@ fn network(rows: &Samples, kind: &Kind) -> Vec<(&'static str, Samples)> {
     names.iter().map(|metric| (metric.name, times(if metric.weight.is_some() { 0.1 } else { 1e6 }))).collect()
 }
 
-fn judge_network(rows: &Samples, kind: &Kind, cuts: &[usize]) -> Vec<ScoredWindow> {
+fn evaluate_network(rows: &Samples, kind: &Kind, cuts: &[usize]) -> Vec<ScoredWindow> {
     let metrics = network(rows, kind);
     let metrics: Vec<(&str, &Samples)> = metrics.iter().map(|(name, rows)| (*name, rows)).collect();
-    let mut judgements = judge_kind(&method(150), kind, &metrics, cuts);
-    judgements.sort_by_key(|judgement| judgement.metric.name);
-    windows(judgements)
+    let mut scores = evaluate_kind(&method(150), kind, &metrics, cuts);
+    scores.sort_by_key(|one| one.metric.name);
+    windows(scores)
 }
 
 fn of_the_network() -> impl Strategy<Value = Kind> {
@@ -299,12 +301,12 @@ proptest! {
         let turn = turn % rows.len();
         let mut turned = rows.clone();
         turned.rotate_left(turn);
-        let straight = judge_network(&rows, &kind, &[]);
+        let straight = evaluate_network(&rows, &kind, &[]);
         prop_assert!(!straight.is_empty());
-        let mut back = judge_network(&turned, &kind, &[]);
-        back.iter_mut().for_each(|judged| judged.scores.rotate_right(turn));
+        let mut back = evaluate_network(&turned, &kind, &[]);
+        back.iter_mut().for_each(|window| window.scores.rotate_right(turn));
         alike(&straight, &back)?;
-        prop_assert_eq!(format!("{straight:?}"), format!("{:?}", judge_network(&rows, &kind, &cuts)));
+        prop_assert_eq!(format!("{straight:?}"), format!("{:?}", evaluate_network(&rows, &kind, &cuts)));
     }
 
     #[test]
@@ -316,9 +318,9 @@ proptest! {
             rows.iter().map(|row| row.iter().map(|value| 1000.0 * value.sqrt()).collect()).collect()
         };
         let method = method(150);
-        let straight = windows(judge_all(&method, &both(&rows, &loads(&rows)), &[]));
-        let mut back = windows(judge_all(&method, &both(&turned, &loads(&turned)), &[]));
-        back.iter_mut().for_each(|judged| judged.scores.rotate_right(turn));
+        let straight = windows(evaluate_all(&method, &both(&rows, &loads(&rows)), &[]));
+        let mut back = windows(evaluate_all(&method, &both(&turned, &loads(&turned)), &[]));
+        back.iter_mut().for_each(|window| window.scores.rotate_right(turn));
         alike(&straight, &back)?;
     }
 
@@ -326,7 +328,7 @@ proptest! {
     fn the_unit_changes_no_verdict(rows in rough(), factor in 1e-3..1e3) {
         let scaled: Samples = rows.iter().map(|row| row.iter().map(|value| value * factor).collect()).collect();
         let method = method(150);
-        alike(&judge(&method, "await", &rows), &judge(&method, "await", &scaled))?;
+        alike(&evaluate(&method, "await", &rows), &evaluate(&method, "await", &scaled))?;
     }
 
     #[test]
@@ -334,15 +336,15 @@ proptest! {
         rows in rough(), cuts in proptest::collection::vec(1usize..149, 0..5),
     ) {
         let method = method(150);
-        let by_metric = |mut judgements: Vec<MetricScores>| {
-            judgements.sort_by_key(|judgement| judgement.metric.name);
-            windows(judgements)
+        let by_metric = |mut scores: Vec<MetricScores>| {
+            scores.sort_by_key(|one| one.metric.name);
+            windows(scores)
         };
-        let whole = by_metric(judge_all(&method, &[("await", &rows)], &[]));
+        let whole = by_metric(evaluate_all(&method, &[("await", &rows)], &[]));
         prop_assert!(!whole.is_empty());
-        let cut = by_metric(judge_all(&method, &[("await", &rows)], &cuts));
+        let cut = by_metric(evaluate_all(&method, &[("await", &rows)], &cuts));
         prop_assert_eq!(format!("{whole:?}"), format!("{cut:?}"));
-        prop_assert!(!judge_cut(&method, "await", &rows, &cuts).is_empty());
+        prop_assert!(!evaluate_in_chunks(&method, "await", &rows, &cuts).is_empty());
     }
 
     #[test]

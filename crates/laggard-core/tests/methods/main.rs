@@ -1,4 +1,4 @@
-//! The methods, from tables to verdicts.
+//! The methods, from tables to scores.
 
 mod default;
 mod papers;

@@ -2,23 +2,22 @@
 
 use laggard_core::methods::Method;
 use laggard_core::methods::papers::distances::bins::{BinRule, MOST_BINS};
-use laggard_core::methods::papers::distances::{Measure, is_judgeable, naive};
+use laggard_core::methods::papers::distances::{Measure, is_evaluable, naive};
 use laggard_core::methods::papers::production::Production;
 use laggard_core::methods::papers::testbench::Testbench;
 use laggard_core::methods::papers::thresholds::{Origin, Thresholds};
-use laggard_core::methods::papers::training::{TooLittle, Trainer};
+use laggard_core::methods::papers::training::{Trainer, TrainingError};
 use laggard_core::model::component::Kind;
-use laggard_core::model::metric::Metric;
-use laggard_core::model::metric::MetricId;
+use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::scores::ScoredWindow;
 use laggard_kernels::rows::Rows;
 use laggard_kernels::twin;
 use proptest::prelude::*;
 
-use crate::support::{Samples, dice, faulty, healthy, judge, judge_cut, peers, table, told};
+use crate::support::{Samples, dice, evaluate, evaluate_in_chunks, faulty, healthy, peers, table, text};
 
-fn learn(mut trainer: Trainer, metric: &str, rows: &Samples) -> Result<Vec<f64>, TooLittle> {
+fn learn(mut trainer: Trainer, metric: &str, rows: &Samples) -> Result<Vec<f64>, TrainingError> {
     trainer.take(&[table(metric, rows, 0, rows[0].len())]);
     let groups = trainer.finish().into_iter().collect::<Result<Vec<_>, _>>()?;
     let name = |number| format!("c{number}");
@@ -33,7 +32,7 @@ fn thresholds(trainer: Trainer, metric: &str, rows: &Samples, method: &str, meas
     let origin = Origin { dataset, from: at(0), to: at(1), method: method.into(), measure, date: at(2) };
     Thresholds::new(
         origin,
-        trainer.finish().into_iter().map(|lesson| lesson.expect("enough to train on")).collect(),
+        trainer.finish().into_iter().map(|group| group.expect("enough to train on")).collect(),
     )
 }
 
@@ -51,8 +50,8 @@ fn a_slow_member_is_the_only_faulty_one_by_every_measure() {
     slow[5][300..].iter_mut().for_each(|value| *value *= 6.0);
     for measure in Measure::ALL {
         let method = trained(&calm, measure);
-        assert_eq!(faulty(&judge(&method, "await", &slow)), [5], "{measure:?}");
-        assert!(faulty(&judge(&method, "await", &calm)).is_empty(), "{measure:?}");
+        assert_eq!(faulty(&evaluate(&method, "await", &slow)), [5], "{measure:?}");
+        assert!(faulty(&evaluate(&method, "await", &calm)).is_empty(), "{measure:?}");
     }
 }
 
@@ -60,42 +59,42 @@ fn a_slow_member_is_the_only_faulty_one_by_every_measure() {
 fn without_training_a_slow_member_is_still_the_only_faulty_one() {
     let mut slow = healthy(8, 1000, 3);
     slow[2].iter_mut().for_each(|value| *value *= 6.0);
-    assert_eq!(faulty(&judge(&Production::default(), "await", &slow)), [2]);
-    assert_eq!(faulty(&judge(&Testbench::default(), "await", &slow)), [2]);
+    assert_eq!(faulty(&evaluate(&Production::default(), "await", &slow)), [2]);
+    assert_eq!(faulty(&evaluate(&Testbench::default(), "await", &slow)), [2]);
 }
 
 #[test]
 fn a_member_that_is_gone_is_faulty() {
     let mut gone = healthy(8, 1000, 4);
     gone[1][400..700].fill(f64::NAN);
-    let windows = judge(&trained(&healthy(8, 1000, 5), Measure::Cdf), "await", &gone);
+    let windows = evaluate(&trained(&healthy(8, 1000, 5), Measure::Cdf), "await", &gone);
     assert_eq!(faulty(&windows), [1]);
     let recovered = windows.last().unwrap();
     assert!(!recovered.scores[1].is_faulty);
 }
 
 #[test]
-fn a_lost_sample_now_and_then_is_no_fault() {
+fn a_few_lost_samples_are_not_a_fault() {
     let mut lossy = healthy(8, 1000, 6);
     (50..1000).step_by(70).for_each(|k| lossy[k % 8][k] = f64::NAN);
-    assert!(faulty(&judge(&trained(&healthy(8, 1000, 7), Measure::Cdf), "await", &lossy)).is_empty());
+    assert!(faulty(&evaluate(&trained(&healthy(8, 1000, 7), Measure::Cdf), "await", &lossy)).is_empty());
 }
 
 #[test]
-fn where_most_are_silent_nobody_is_judged() {
+fn a_mostly_absent_group_is_not_evaluated() {
     let mut silent = healthy(6, 300, 8);
     silent[..3].iter_mut().for_each(|row| row.fill(f64::NAN));
-    let windows = judge(&Production::default(), "await", &silent);
+    let windows = evaluate(&Production::default(), "await", &silent);
     assert!(!windows.is_empty());
-    let all = windows.iter().flat_map(|judged| &judged.scores);
-    assert!(all.clone().all(|verdict| verdict.score.is_nan() && !verdict.is_anomalous));
+    let all = windows.iter().flat_map(|window| &window.scores);
+    assert!(all.clone().all(|member| member.score.is_nan() && !member.is_anomalous));
 }
 
 #[test]
-fn two_are_never_judged() {
+fn a_group_of_two_is_never_evaluated() {
     let mut pair = healthy(2, 300, 9);
     pair[0].iter_mut().for_each(|value| *value += 100.0);
-    assert!(faulty(&judge(&Production::default(), "await", &pair)).is_empty());
+    assert!(faulty(&evaluate(&Production::default(), "await", &pair)).is_empty());
 }
 
 #[test]
@@ -103,16 +102,16 @@ fn a_fault_takes_three_of_five_windows() {
     let calm = healthy(8, 1000, 10);
     let mut brief = calm.clone();
     brief[3][500..520].iter_mut().for_each(|value| *value *= 50.0);
-    let windows = judge(&trained(&calm, Measure::Cdf), "await", &brief);
-    let anomalous = windows.iter().filter(|judged| judged.scores[3].is_anomalous).count();
+    let windows = evaluate(&trained(&calm, Measure::Cdf), "await", &brief);
+    let anomalous = windows.iter().filter(|window| window.scores[3].is_anomalous).count();
     assert!((1..=3).contains(&anomalous), "{anomalous}");
-    let first_faulty = windows.iter().position(|judged| judged.scores[3].is_faulty);
+    let first_faulty = windows.iter().position(|window| window.scores[3].is_faulty);
     assert!(first_faulty.is_none_or(|first| windows[first - 2].scores[3].is_anomalous));
 }
 
 #[test]
 fn a_day_has_190_windows_of_15_minutes() {
-    let windows = judge(&Production::default(), "await", &healthy(3, 5760, 11));
+    let windows = evaluate(&Production::default(), "await", &healthy(3, 5760, 11));
     assert_eq!(windows.len(), 190);
     assert_eq!(windows[0].window.length, Span::from_seconds(900));
     assert_eq!(windows[1].window.start - windows[0].window.start, Span::from_seconds(450));
@@ -122,8 +121,8 @@ fn a_day_has_190_windows_of_15_minutes() {
 fn exact_scores_change_no_verdict() {
     let mut rows = healthy(20, 600, 12);
     rows[7].iter_mut().for_each(|value| *value *= 1.5);
-    let close = judge(&Production::default(), "await", &rows);
-    let exact = judge(&Production::default().with_exact_scores(), "await", &rows);
+    let close = evaluate(&Production::default(), "await", &rows);
+    let exact = evaluate(&Production::default().with_exact_scores(), "await", &rows);
     for (close, exact) in close.iter().zip(&exact).flat_map(|(c, e)| c.scores.iter().zip(&e.scores)) {
         assert_eq!((close.is_anomalous, close.threshold), (exact.is_anomalous, exact.threshold));
         assert_eq!(exact.score > exact.threshold, exact.is_anomalous);
@@ -136,7 +135,7 @@ fn training_refuses_too_little() {
     let short = learn(method.train(&peers(4, Kind::ATTACHMENT)), "await", &healthy(4, 190, 13)).unwrap_err();
     assert_eq!(
         short,
-        TooLittle::Windows { group: "all".into(), metric: MetricId::Await, windows: 4, needed: 5 }
+        TrainingError::Windows { group: "all".into(), metric: MetricId::Await, windows: 4, needed: 5 }
     );
     let mut absent = healthy(4, 600, 14);
     absent[2][200..].fill(f64::NAN);
@@ -145,7 +144,7 @@ fn training_refuses_too_little() {
 }
 
 #[test]
-fn training_refuses_a_metric_in_which_nothing_was_done_and_learns_the_others() {
+fn training_refuses_an_idle_metric_and_learns_the_others() {
     let method = Testbench::default();
     let (idle, mut brief, busy) = (vec![vec![0.0; 600]; 4], vec![vec![0.0; 600]; 4], healthy(4, 600, 16));
     // Within two windows: fewer than are needed.
@@ -157,7 +156,7 @@ fn training_refuses_a_metric_in_which_nothing_was_done_and_learns_the_others() {
         table("await", &busy, 0, 600),
     ]);
     let refused: Vec<bool> =
-        trainer.finish().iter().map(|lesson| matches!(lesson, Err(TooLittle::Idle { .. }))).collect();
+        trainer.finish().iter().map(|group| matches!(group, Err(TrainingError::Idle { .. }))).collect();
     assert_eq!(refused, [true, true, false]);
 }
 
@@ -165,7 +164,7 @@ fn training_refuses_a_metric_in_which_nothing_was_done_and_learns_the_others() {
 fn training_by_the_test_bench_ignores_what_the_filter_ignores() {
     let calm = healthy(6, 2000, 15);
     let mut brief = calm.clone();
-    // In the middle of the overlap of two windows, so that no third one sees it.
+    // In the middle of the overlap of two windows, so that no third one contains it.
     brief[4][1006] *= 200.0;
     let filtered = |rows| {
         let method = Testbench::default().with_metrics(vec![Metric::named("await").unwrap()]);
@@ -187,18 +186,18 @@ fn links(len: usize, seed: u64, is_lossy: bool) -> Samples {
     rows
 }
 
-fn judge_links(method: &Testbench, rows: &Samples, cuts: &[usize]) -> Vec<ScoredWindow> {
-    judge_cut(method, "cwnd", rows, cuts)
+fn evaluate_links(method: &Testbench, rows: &Samples, cuts: &[usize]) -> Vec<ScoredWindow> {
+    evaluate_in_chunks(method, "cwnd", rows, cuts)
 }
 
 #[test]
 fn a_link_that_loses_packets_is_the_only_faulty_one() {
     let method = Testbench::default();
-    let windows = judge_links(&method, &links(200, 16, true), &[]);
+    let windows = evaluate_links(&method, &links(200, 16, true), &[]);
     assert_eq!(faulty(&windows), [6]);
     assert_eq!(windows.len(), 170);
     assert_eq!(windows[0].window.length, Span::from_seconds(31 * 15));
-    assert!(faulty(&judge_links(&method, &links(200, 17, false), &[])).is_empty());
+    assert!(faulty(&evaluate_links(&method, &links(200, 17, false), &[])).is_empty());
 }
 
 #[test]
@@ -209,11 +208,11 @@ fn links_have_one_threshold_that_is_not_doubled() {
     let common = known.groups[0].common.unwrap();
     assert!(known.groups[0].components.is_empty() && (0.1..0.4).contains(&common), "{common}");
     let method = method.with_thresholds(known).unwrap();
-    assert_eq!(faulty(&judge_links(&method, &links(200, 19, true), &[])), [6]);
+    assert_eq!(faulty(&evaluate_links(&method, &links(200, 19, true), &[])), [6]);
 }
 
 #[test]
-fn methods_look_at_the_papers_metrics() {
+fn methods_evaluate_the_papers_metrics() {
     let names = |method: &dyn Method, kind| -> Vec<&str> {
         method.metrics(&kind).iter().map(|metric| metric.name).collect()
     };
@@ -225,7 +224,7 @@ fn methods_look_at_the_papers_metrics() {
 }
 
 #[test]
-fn samples_are_looked_at_where_there_are_some() {
+fn the_step_is_a_multiple_of_the_recorded_interval() {
     let seconds = Span::from_seconds;
     let production = Production::default();
     assert_eq!(production.step(Span::SECOND), seconds(15));
@@ -241,14 +240,14 @@ fn rough() -> impl Strategy<Value = Samples> {
     proptest::collection::vec(row, 3..7)
 }
 
-/// The same by the plainest means: every mean, every window, every pair by itself.
+/// The reference: every mean, every window, every pair.
 fn anomalous_by_all_pairs(rows: &Samples, limits: &[f64]) -> Vec<Vec<bool>> {
     let means: Samples = rows.iter().map(|row| twin::moving_average(row, 15, 8)).collect();
     let starts = (0..=means[0].len() - 60).step_by(30);
     let window = |start: usize| {
         let values: Vec<f64> = means.iter().flat_map(|means| &means[start..start + 60]).copied().collect();
         let view = Rows::new(&values, 60, 0, 60);
-        let over = |(score, limit): (&u32, &f64)| is_judgeable(view) && *score as f32 > *limit as f32;
+        let over = |(score, limit): (&u32, &f64)| is_evaluable(view) && *score as f32 > *limit as f32;
         let scores = naive::cdf_scores(view, BinRule::FreedmanDiaconis { most: MOST_BINS });
         scores.iter().zip(limits).map(over).collect()
     };
@@ -287,9 +286,9 @@ proptest! {
         metric in prop_oneof![Just("await"), Just("cwnd")],
     ) {
         let method = method(number);
-        let whole = judge(method.as_ref(), metric, &rows);
+        let whole = evaluate(method.as_ref(), metric, &rows);
         prop_assert!(!whole.is_empty());
-        prop_assert_eq!(told(&whole), told(&judge_cut(method.as_ref(), metric, &rows, &cuts)));
+        prop_assert_eq!(text(&whole), text(&evaluate_in_chunks(method.as_ref(), metric, &rows, &cuts)));
     }
 
     #[test]
@@ -299,10 +298,10 @@ proptest! {
     ) {
         let limits = limits[..rows.len()].to_vec();
         prop_assume!(rows.iter().flatten().any(|value| !value.is_nan()));
-        let mut watch = Production::default().comparison.watch(rows.len(), Some(limits.clone()));
-        let judged = watch.evaluate(&table("await", &rows, 0, 230)).windows;
-        let are_anomalous = |judged: &ScoredWindow| judged.scores.iter().map(|v| v.is_anomalous).collect();
-        let found: Vec<Vec<bool>> = judged.iter().map(are_anomalous).collect();
+        let mut detector = Production::default().comparison.detector(rows.len(), Some(limits.clone()));
+        let windows = detector.evaluate(&table("await", &rows, 0, 230)).windows;
+        let are_anomalous = |window: &ScoredWindow| window.scores.iter().map(|v| v.is_anomalous).collect();
+        let found: Vec<Vec<bool>> = windows.iter().map(are_anomalous).collect();
         prop_assert_eq!(found, anomalous_by_all_pairs(&rows, &limits));
     }
 
@@ -310,9 +309,9 @@ proptest! {
     fn the_order_of_the_members_changes_no_verdict(rows in rough(), number in 0usize..5) {
         let method = method(number);
         let reversed: Samples = rows.iter().rev().cloned().collect();
-        let mut backwards = judge(method.as_ref(), "await", &reversed);
-        backwards.iter_mut().for_each(|judged| judged.scores.reverse());
-        prop_assert_eq!(told(&judge(method.as_ref(), "await", &rows)), told(&backwards));
+        let mut backwards = evaluate(method.as_ref(), "await", &reversed);
+        backwards.iter_mut().for_each(|window| window.scores.reverse());
+        prop_assert_eq!(text(&evaluate(method.as_ref(), "await", &rows)), text(&backwards));
     }
 
     #[test]
@@ -321,15 +320,15 @@ proptest! {
     ) {
         let scaled: Samples = rows.iter().map(|row| row.iter().map(|value| value * 1024.0).collect()).collect();
         let method = Production::default().with_measure(measure);
-        prop_assert_eq!(told(&judge(&method, "await", &rows)), told(&judge(&method, "await", &scaled)));
+        prop_assert_eq!(text(&evaluate(&method, "await", &rows)), text(&evaluate(&method, "await", &scaled)));
     }
 
     #[test]
-    fn what_was_trained_on_is_calm(rows in rough(), measure in proptest::sample::select(Measure::ALL.to_vec())) {
+    fn the_training_data_has_no_anomalies(rows in rough(), measure in proptest::sample::select(Measure::ALL.to_vec())) {
         let method = Production::default().with_measure(measure);
         let trainer = method.train(&peers(rows.len(), Kind::ATTACHMENT));
         let known = thresholds(trainer, "await", &rows, "production", measure);
-        let windows = judge(&method.with_thresholds(known).unwrap(), "await", &rows);
-        prop_assert!(windows.iter().flat_map(|judged| &judged.scores).all(|verdict| !verdict.is_anomalous));
+        let windows = evaluate(&method.with_thresholds(known).unwrap(), "await", &rows);
+        prop_assert!(windows.iter().flat_map(|window| &window.scores).all(|member| !member.is_anomalous));
     }
 }

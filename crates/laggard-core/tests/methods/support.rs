@@ -1,4 +1,4 @@
-//! Peer groups with a known story.
+//! Made-up peer groups.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use laggard_core::tables::grid::Grid;
 /// Rows of samples, one for each member.
 pub type Samples = Vec<Vec<f64>>;
 
-/// The distance of samples.
 pub const STEP: Span = Span::from_seconds(15);
 
 /// Numbers that repeat from run to run, between 0 and 1.
@@ -34,7 +33,6 @@ pub fn healthy(members: usize, len: usize, seed: u64) -> Samples {
     (0..members).map(|_| load.iter().map(|load| load * (0.8 + 0.4 * roll())).collect()).collect()
 }
 
-/// A group of that many.
 pub fn peers(members: usize, kind: Kind) -> Peers {
     let members = (0..members).map(|number| Arc::from(format!("c{number}"))).collect();
     Peers { group: "all".into(), kind, members, servers: vec![] }
@@ -52,44 +50,48 @@ pub fn table(metric: &str, rows: &Samples, from: usize, to: usize) -> Table {
     table
 }
 
-/// What a method says of one metric of attachments that come in one stretch.
-pub fn judge(method: &dyn Method, metric: &str, rows: &Samples) -> Vec<ScoredWindow> {
-    judge_cut(method, metric, rows, &[])
+/// The scores of one metric of attachments.
+pub fn evaluate(method: &dyn Method, metric: &str, rows: &Samples) -> Vec<ScoredWindow> {
+    evaluate_in_chunks(method, metric, rows, &[])
 }
 
-/// The same, in several stretches.
-pub fn judge_cut(method: &dyn Method, metric: &str, rows: &Samples, cuts: &[usize]) -> Vec<ScoredWindow> {
-    judge_all(method, &[(metric, rows)], cuts).into_iter().flat_map(|judgement| judgement.windows).collect()
+/// The same, in several chunks.
+pub fn evaluate_in_chunks(
+    method: &dyn Method,
+    metric: &str,
+    rows: &Samples,
+    cuts: &[usize],
+) -> Vec<ScoredWindow> {
+    evaluate_all(method, &[(metric, rows)], cuts).into_iter().flat_map(|one| one.windows).collect()
 }
 
-/// What a method says of several metrics of attachments.
-pub fn judge_all(method: &dyn Method, metrics: &[(&str, &Samples)], cuts: &[usize]) -> Vec<MetricScores> {
-    judge_kind(method, &Kind::ATTACHMENT, metrics, cuts)
+/// The scores of several metrics of attachments.
+pub fn evaluate_all(method: &dyn Method, metrics: &[(&str, &Samples)], cuts: &[usize]) -> Vec<MetricScores> {
+    evaluate_kind(method, &Kind::ATTACHMENT, metrics, cuts)
 }
 
-/// The same of another kind.
-pub fn judge_kind(
+/// The same for another kind.
+pub fn evaluate_kind(
     method: &dyn Method,
     kind: &Kind,
     metrics: &[(&str, &Samples)],
     cuts: &[usize],
 ) -> Vec<MetricScores> {
     let rows = metrics[0].1;
-    let mut detector = method.watch(&peers(rows.len(), kind.clone()));
+    let mut detector = method.detector(&peers(rows.len(), kind.clone()));
     let mut cuts = [cuts, &[0, rows[0].len()]].concat();
     cuts.sort_unstable();
-    let stretch =
-        |from, to| metrics.iter().map(|(name, rows)| table(name, rows, from, to)).collect::<Vec<_>>();
-    let mut judgements: Vec<MetricScores> =
-        cuts.windows(2).flat_map(|c| detector.evaluate(&stretch(c[0], c[1]))).collect();
-    judgements.extend(detector.finish());
-    judgements
+    let chunk = |from, to| metrics.iter().map(|(name, rows)| table(name, rows, from, to)).collect::<Vec<_>>();
+    let mut scores: Vec<MetricScores> =
+        cuts.windows(2).flat_map(|c| detector.evaluate(&chunk(c[0], c[1]))).collect();
+    scores.extend(detector.finish());
+    scores
 }
 
-/// Who was faulty in any window.
+/// Members that are faulty in any window.
 pub fn faulty<'a>(windows: impl IntoIterator<Item = &'a ScoredWindow>) -> Vec<usize> {
-    let faulty = |judged: &ScoredWindow| -> Vec<usize> {
-        (0..judged.scores.len()).filter(|member| judged.scores[*member].is_faulty).collect()
+    let faulty = |window: &ScoredWindow| -> Vec<usize> {
+        (0..window.scores.len()).filter(|member| window.scores[*member].is_faulty).collect()
     };
     let mut all: Vec<usize> = windows.into_iter().flat_map(faulty).collect();
     all.sort_unstable();
@@ -98,6 +100,6 @@ pub fn faulty<'a>(windows: impl IntoIterator<Item = &'a ScoredWindow>) -> Vec<us
 }
 
 /// NaN equals NaN here.
-pub fn told(windows: &[ScoredWindow]) -> String {
+pub fn text(windows: &[ScoredWindow]) -> String {
     format!("{windows:?}")
 }

@@ -25,7 +25,7 @@ impl Covered {
     /// Nothing so far.
     pub fn new(inventory: &Inventory) -> Covered {
         let mut group = vec![None; inventory.components.len()];
-        for (number, peers) in inventory.groups.iter().enumerate().filter(|(_, group)| group.is_judged()) {
+        for (number, peers) in inventory.groups.iter().enumerate().filter(|(_, group)| group.is_evaluated()) {
             peers.members.iter().for_each(|&member| group[member] = Some(number));
         }
         let names = inventory.components.iter().enumerate();

@@ -29,12 +29,12 @@ impl Method for Cut {
         self.method.metrics(kind)
     }
 
-    fn beat(&self, step: Span) -> Option<Span> {
-        self.method.beat(step)
+    fn counted_length(&self, step: Span) -> Option<Span> {
+        self.method.counted_length(step)
     }
 
-    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
-        Box::new(Watch { detector: Some(self.method.watch(peers)), left: self.span })
+    fn detector(&self, peers: &Peers) -> Box<dyn Detector> {
+        Box::new(Watch { detector: Some(self.method.detector(peers)), left: self.span })
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
             members: vec!["x".into(); 3],
             servers: vec![],
         };
-        let mut watch = cut.watch(&peers);
+        let mut watch = cut.detector(&peers);
         let mut judged: Vec<MetricScores> =
             tables.iter().flat_map(|t| watch.evaluate(std::slice::from_ref(t))).collect();
         judged.extend(watch.finish());

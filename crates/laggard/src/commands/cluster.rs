@@ -147,7 +147,8 @@ fn groups(inventory: &Inventory) -> comfy_table::Table {
     let mut groups: Vec<_> = inventory.groups.iter().collect();
     groups.sort_by_key(|group| natural_order(&group.name));
     for group in groups {
-        let judged = if group.is_judged() { "yes".into() } else { format!("no: fewer than {FEWEST_PEERS}") };
+        let judged =
+            if group.is_evaluated() { "yes".into() } else { format!("no: fewer than {FEWEST_PEERS}") };
         let mut names: Vec<&str> =
             group.members.iter().map(|&m| inventory.components[m].name.as_str()).collect();
         names.sort_by_key(|name| natural_order(name));
@@ -233,7 +234,7 @@ fn document(inventory: &Inventory) -> Document<'_> {
     let groups = inventory.groups.iter().map(|g| Group {
         name: &g.name,
         kind: g.kind.as_str(),
-        judged: g.is_judged(),
+        judged: g.is_evaluated(),
         members: g.members.iter().map(name).collect(),
     });
     Document {

@@ -1,117 +1,111 @@
-//! Watches one peer group.
-//! In: its tables, stretch after stretch. Out: judgements of every channel as its windows end.
+//! Evaluates one peer group.
+//! In: its tables, one chunk of time after the other. Out: the scores of each metric when its windows end.
+//! Always: the windows of all metrics begin at the same instants.
 
 use std::sync::Arc;
 
-use super::channel::{self, Reading, SHARE_FLOOR, WHISPER, Watched};
+use super::compared_metrics::{self, ComparedMetric, LOAD, NEGLIGIBLE_SHARE, PRESENCE_FLOOR, ValueKind};
 use super::ratio::{of_active, of_amounts};
-use super::score::{Scores, scores};
+use super::score::{GroupScores, scores};
 use super::settings::Settings;
 use super::shares::Shares;
-use super::tiles::{Closed, Tiles};
+use super::windows::{EndedWindow, Windows};
 use crate::methods::{Detector, Peers};
 use crate::model::metric::{Harm, Metric, MetricId, Unit};
 use crate::model::time::{Span, Timestamp};
 use crate::scores::{MemberScore, MetricScores, ScoredWindow};
 use crate::tables::Table;
 
-/// Watches one peer group.
-pub struct Watch {
+pub(super) struct GroupDetector {
     settings: Settings,
-    watched: Vec<Watched>,
+    compared: Vec<ComparedMetric>,
     is_device: bool,
     members: usize,
-    /// Where the windows of all channels begin, and the last instant.
+    /// The begin of the first windows of all metrics.
     origin: Option<Timestamp>,
     last: Option<Timestamp>,
-    levels: Levels,
-    /// By metric.
+    levels: TrafficLevels,
     shares: Vec<(MetricId, Shares)>,
     servers: Vec<Arc<str>>,
-    channels: Vec<Channel>,
+    metrics: Vec<MetricDetector>,
 }
 
-/// One thing that is compared.
-struct Channel {
+/// Evaluates one metric.
+struct MetricDetector {
     metric: &'static Metric,
     floor: f64,
-    accuses: bool,
+    is_decisive: bool,
     /// Up, down, or both.
-    sides: Vec<Side>,
-    judged: Vec<ScoredWindow>,
+    directions: Vec<Direction>,
+    scored: Vec<ScoredWindow>,
 }
 
 /// One direction of harm.
-struct Side {
+struct Direction {
     sign: f64,
-    tiles: Tiles,
+    windows: Windows,
 }
 
-/// The group's traffic in each unit.
+/// The traffic of an average member, in each unit.
 #[derive(Default)]
-struct Levels(Vec<Level>);
+struct TrafficLevels(Vec<TrafficLevel>);
 
-/// Traffic of a mean member in one unit.
-struct Level {
+struct TrafficLevel {
     unit: Unit,
     now: f64,
-    /// What it has been, slowly forgotten.
+    /// The highest so far, fading with [`MEMORY`].
     peak: f64,
 }
 
-/// A level of traffic that was so long ago weighs 1/e.
+/// After this time, a level of traffic weighs 1/e.
 const MEMORY: Span = Span::DAY;
-/// A level that has been counts this much now: in the still of the night, a whisper is no load.
-const REMEMBERED: f64 = 0.1;
+/// The weight of the highest level so far. During quiet hours, small differences in traffic are still negligible.
+const PEAK_WEIGHT: f64 = 0.1;
 
-impl Watch {
-    /// Begins to judge these.
-    pub fn new(settings: &Settings, watched: Vec<Watched>, peers: &Peers) -> Watch {
-        Watch {
+impl GroupDetector {
+    pub(super) fn new(settings: &Settings, compared: Vec<ComparedMetric>, peers: &Peers) -> GroupDetector {
+        GroupDetector {
             settings: settings.clone(),
-            watched,
-            is_device: channel::has_to_be_there(&peers.kind),
+            compared,
+            is_device: compared_metrics::is_always_present(&peers.kind),
             members: peers.members.len(),
             origin: None,
             last: None,
-            levels: Levels::default(),
+            levels: TrafficLevels::default(),
             shares: Vec::new(),
             servers: peers.servers.clone(),
-            channels: Vec::new(),
+            metrics: Vec::new(),
         }
     }
 
-    fn channel(
+    fn of_metric(
         &mut self,
         metric: &'static Metric,
         floor: f64,
-        accuses: bool,
+        is_decisive: bool,
         step: Span,
         instant: Timestamp,
-    ) -> &mut Channel {
+    ) -> &mut MetricDetector {
         let origin = *self.origin.get_or_insert(instant - step);
-        let at = self.channels.iter().position(|c| c.metric == metric).unwrap_or_else(|| {
+        let at = self.metrics.iter().position(|known| known.metric == metric).unwrap_or_else(|| {
             let signs: &[f64] = match metric.harm {
                 Harm::Up => &[1.0],
                 Harm::Down => &[-1.0],
                 Harm::Either => &[1.0, -1.0],
             };
-            let side =
-                |&sign: &f64| Side { sign, tiles: Tiles::new(&self.settings, self.members, step, origin) };
-            let sides = signs.iter().map(side).collect();
-            self.channels.push(Channel { metric, floor, accuses, sides, judged: Vec::new() });
-            self.channels.len() - 1
+            let windows = || Windows::new(&self.settings, self.members, step, origin);
+            let directions = signs.iter().map(|&sign| Direction { sign, windows: windows() }).collect();
+            self.metrics.push(MetricDetector { metric, floor, is_decisive, directions, scored: Vec::new() });
+            self.metrics.len() - 1
         });
-        &mut self.channels[at]
+        &mut self.metrics[at]
     }
 
-    /// What it takes, if a window of that length takes no more than the threshold.
-    fn rule(&self, full: Span) -> Rule {
-        let full = self.settings.span.map_or(full, |span| full.min(span));
-        Rule { threshold: self.settings.threshold, full }
+    fn threshold(&self, full_length: Span) -> Threshold {
+        let full_length = self.settings.span.map_or(full_length, |span| full_length.min(span));
+        Threshold { base: self.settings.threshold, full_length }
     }
 
-    /// One instant of all metrics.
     fn instant(
         &mut self,
         instant: Timestamp,
@@ -119,42 +113,38 @@ impl Watch {
         columns: &[(&'static Metric, &[f64])],
         scratch: &mut Scratch,
     ) {
-        let rule = self.rule(self.settings.full_length);
+        let threshold = self.threshold(self.settings.full_length);
         let elapsed = self.last.replace(instant).map_or(step, |last| instant - last);
-        self.levels.learn(columns, elapsed);
-        let load = columns.iter().find(|(metric, _)| is_load(metric));
+        self.levels.update(columns, elapsed);
+        let load = columns.iter().find(|(metric, _)| metric.id == LOAD);
         if let Some((metric, values)) = load {
-            of_amounts(values, self.levels.least(metric), &mut scratch.sorted, &mut scratch.loads);
+            of_amounts(values, self.levels.negligible(metric), &mut scratch.sorted, &mut scratch.loads);
         }
         for (metric, values) in columns {
-            let Some(&watched) = self.watched.iter().find(|w| w.metric == metric.id) else { continue };
-            match watched.reading {
-                Reading::Measured => of_active(values, &mut scratch.sorted, &mut scratch.ratios),
-                Reading::Traffic(least) => {
-                    of_amounts(
-                        values,
-                        self.levels.least(metric).max(least),
-                        &mut scratch.sorted,
-                        &mut scratch.ratios,
-                    );
+            let Some(&compared) = self.compared.iter().find(|c| c.metric == metric.id) else { continue };
+            match compared.value {
+                ValueKind::Measurement => of_active(values, &mut scratch.sorted, &mut scratch.ratios),
+                ValueKind::Amount(least) => {
+                    let negligible = self.levels.negligible(metric).max(least);
+                    of_amounts(values, negligible, &mut scratch.sorted, &mut scratch.ratios);
                 }
-                Reading::Share(least) => {
-                    let gathered = self.gathered(metric, (step, elapsed), values, columns);
-                    of_amounts(gathered, least, &mut scratch.sorted, &mut scratch.ratios);
+                ValueKind::Share(negligible) => {
+                    let shares = self.accumulated(metric, (step, elapsed), values, columns);
+                    of_amounts(shares, negligible, &mut scratch.sorted, &mut scratch.ratios);
                 }
             }
-            let loads =
-                (watched.reading == Reading::Measured && load.is_some()).then_some(&scratch.loads[..]);
-            let channel = self.channel(metric, watched.floor, watched.accuses, step, instant);
-            channel.push(instant, &scratch.ratios, loads, rule);
+            let is_loaded = compared.value == ValueKind::Measurement && load.is_some();
+            let loads = is_loaded.then_some(&scratch.loads[..]);
+            let detector = self.of_metric(metric, compared.floor, compared.is_decisive, step, instant);
+            detector.push(instant, &scratch.ratios, loads, threshold);
         }
         if self.is_device {
             self.presence(instant, step, columns, scratch);
         }
     }
 
-    /// Percentages, as gathered up to now. Without what they are shares of, as they are.
-    fn gathered<'a>(
+    /// The accumulated percentages; the plain ones if the weight is not recorded.
+    fn accumulated<'a>(
         &'a mut self,
         metric: &'static Metric,
         (step, elapsed): (Span, Span),
@@ -168,10 +158,10 @@ impl Watch {
             self.shares.push((metric.id, Shares::new(self.members, &self.servers)));
             self.shares.len() - 1
         });
-        self.shares[at].1.gather(values, counts, step, elapsed)
+        self.shares[at].1.add(values, counts, step, elapsed)
     }
 
-    /// Absence, idleness, and activity where nobody else has any.
+    /// Absence, idleness and activity.
     fn presence(
         &mut self,
         instant: Timestamp,
@@ -179,39 +169,45 @@ impl Watch {
         columns: &[(&'static Metric, &[f64])],
         scratch: &mut Scratch,
     ) {
-        let rule = self.rule(self.settings.full_length_of_shares);
-        let is_there = |member: usize| columns.iter().any(|(_, values)| !values[member].is_nan());
+        let threshold = self.threshold(self.settings.full_length_of_presence);
+        let is_present = |member: usize| columns.iter().any(|(_, values)| !values[member].is_nan());
         let is_active = |member: usize| columns.iter().any(|(_, values)| values[member] > 0.0);
         let share = |yes: bool| f64::from(u8::from(yes));
-        let absent: Vec<f64> = (0..self.members).map(|member| share(!is_there(member))).collect();
+        let absent: Vec<f64> = (0..self.members).map(|member| share(!is_present(member))).collect();
         if 2.0 * absent.iter().sum::<f64>() > self.members as f64 {
             return;
         }
-        self.seen(MetricId::Absence.metric(), instant, step, &absent, rule);
+        self.push_presence(MetricId::Absence, instant, step, &absent, threshold);
         for (member, active) in scratch.ratios.iter_mut().enumerate() {
             *active = if absent[member] > 0.0 { f64::NAN } else { share(is_active(member)) };
         }
-        self.seen(MetricId::Activity.metric(), instant, step, &scratch.ratios, rule);
+        self.push_presence(MetricId::Activity, instant, step, &scratch.ratios, threshold);
         scratch.ratios.iter_mut().for_each(|active| *active = 1.0 - *active);
-        self.seen(MetricId::Idleness.metric(), instant, step, &scratch.ratios, rule);
+        self.push_presence(MetricId::Idleness, instant, step, &scratch.ratios, threshold);
     }
 
-    fn seen(&mut self, metric: &'static Metric, instant: Timestamp, step: Span, shares: &[f64], rule: Rule) {
-        self.channel(metric, SHARE_FLOOR, true, step, instant).push(instant, shares, None, rule);
+    fn push_presence(
+        &mut self,
+        metric: MetricId,
+        instant: Timestamp,
+        step: Span,
+        shares: &[f64],
+        threshold: Threshold,
+    ) {
+        let detector = self.of_metric(metric.metric(), PRESENCE_FLOOR, true, step, instant);
+        detector.push(instant, shares, None, threshold);
     }
 
-    fn judgements(&mut self) -> Vec<MetricScores> {
-        let judgement =
-            |c: &mut Channel| MetricScores { metric: c.metric, windows: std::mem::take(&mut c.judged) };
-        self.channels.iter_mut().map(judgement).filter(|j| !j.windows.is_empty()).collect()
+    fn take_scores(&mut self) -> Vec<MetricScores> {
+        let scores = |detector: &mut MetricDetector| MetricScores {
+            metric: detector.metric,
+            windows: std::mem::take(&mut detector.scored),
+        };
+        self.metrics.iter_mut().map(scores).filter(|scores| !scores.windows.is_empty()).collect()
     }
 }
 
-fn is_load(metric: &Metric) -> bool {
-    metric.id == channel::LOAD
-}
-
-impl Detector for Watch {
+impl Detector for GroupDetector {
     fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
         let Some(grid) = tables.first().map(|table| table.grid) else { return Vec::new() };
         let mut scratch = Scratch::new(self.members);
@@ -219,7 +215,7 @@ impl Detector for Watch {
         for begin in (0..grid.len).step_by(STRIP) {
             let len = STRIP.min(grid.len - begin);
             for (strip, table) in strips.iter_mut().zip(tables) {
-                turn(table, begin, len, strip);
+                transpose(table, begin, len, strip);
             }
             for at in 0..len {
                 let columns: Vec<(&'static Metric, &[f64])> = tables
@@ -230,24 +226,24 @@ impl Detector for Watch {
                 self.instant(grid.instant(begin + at), grid.step, &columns, &mut scratch);
             }
         }
-        self.judgements()
+        self.take_scores()
     }
 
     fn finish(&mut self) -> Vec<MetricScores> {
-        let rule = self.rule(self.settings.full_length);
-        let of_shares = self.rule(self.settings.full_length_of_shares);
-        for channel in &mut self.channels {
-            channel.finish(if channel.metric.is_recorded() { rule } else { of_shares });
+        let threshold = self.threshold(self.settings.full_length);
+        let of_presence = self.threshold(self.settings.full_length_of_presence);
+        for detector in &mut self.metrics {
+            detector.finish(if detector.metric.is_recorded() { threshold } else { of_presence });
         }
-        self.judgements()
+        self.take_scores()
     }
 }
 
-/// Instants that are turned from rows to columns at once: neighbours in memory are used while they are near.
+/// Instants that are transposed together, for the processor's cache.
 const STRIP: usize = 64;
 
-/// A row for each instant, from a table that has a row for each component.
-fn turn(table: &Table, begin: usize, len: usize, strip: &mut Vec<f64>) {
+/// From a row for each component to a row for each instant.
+fn transpose(table: &Table, begin: usize, len: usize, strip: &mut Vec<f64>) {
     let members = table.components.len();
     strip.clear();
     strip.resize(members * len, f64::NAN);
@@ -270,13 +266,13 @@ impl Scratch {
     }
 }
 
-impl Levels {
-    fn learn(&mut self, columns: &[(&'static Metric, &[f64])], elapsed: Span) {
+impl TrafficLevels {
+    fn update(&mut self, columns: &[(&'static Metric, &[f64])], elapsed: Span) {
         let fade = (-elapsed.micros() as f64 / MEMORY.micros() as f64).exp();
         self.0.iter_mut().for_each(|level| level.now = 0.0);
         for (metric, values) in columns {
             let at = self.0.iter().position(|level| level.unit == metric.unit).unwrap_or_else(|| {
-                self.0.push(Level { unit: metric.unit, now: 0.0, peak: 0.0 });
+                self.0.push(TrafficLevel { unit: metric.unit, now: 0.0, peak: 0.0 });
                 self.0.len() - 1
             });
             self.0[at].now += mean(values);
@@ -284,73 +280,74 @@ impl Levels {
         self.0.iter_mut().for_each(|level| level.peak = level.now.max(level.peak * fade));
     }
 
-    /// What does not matter of a metric.
-    fn least(&self, metric: &Metric) -> f64 {
+    /// The negligible amount of a metric.
+    fn negligible(&self, metric: &Metric) -> f64 {
         let level = self.0.iter().find(|level| level.unit == metric.unit);
-        level.map_or(0.0, |level| WHISPER * level.now.max(REMEMBERED * level.peak))
+        level.map_or(0.0, |level| NEGLIGIBLE_SHARE * level.now.max(PEAK_WEIGHT * level.peak))
     }
 }
 
-/// Of what is not NaN.
+/// Without NaN; 0 if there are no values.
 fn mean(values: &[f64]) -> f64 {
     let present = values.iter().filter(|value| !value.is_nan());
     let (sum, count) = present.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
-/// What it takes.
 #[derive(Clone, Copy)]
-struct Rule {
-    threshold: f64,
-    /// From which length of a window on the threshold holds as it is.
-    full: Span,
+struct Threshold {
+    base: f64,
+    /// Windows at least this long use the threshold unchanged.
+    full_length: Span,
 }
 
-impl Rule {
-    /// The threshold for being called faulty by a window of which so much is covered.
-    fn faulty(&self, covered: Span) -> f64 {
-        let shortness = self.full.micros() as f64 / covered.micros().max(1) as f64;
-        self.threshold * shortness.max(1.0).sqrt()
+impl Threshold {
+    /// A window with this much sampled time makes a component faulty above this score.
+    fn of_faulty(&self, covered: Span) -> f64 {
+        let shortness = self.full_length.micros() as f64 / covered.micros().max(1) as f64;
+        self.base * shortness.max(1.0).sqrt()
     }
 }
 
-impl Channel {
-    fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>, rule: Rule) {
-        let closed: Vec<Vec<Closed>> =
-            self.sides.iter_mut().map(|side| side.push(instant, ratios, loads)).collect();
-        self.take(closed, rule);
+impl MetricDetector {
+    fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>, threshold: Threshold) {
+        let ended = self.directions.iter_mut().map(|d| d.push(instant, ratios, loads)).collect();
+        self.score(ended, threshold);
     }
 
-    fn finish(&mut self, rule: Rule) {
-        let closed = self.sides.iter_mut().map(|side| side.tiles.finish()).collect();
-        self.take(closed, rule);
+    fn finish(&mut self, threshold: Threshold) {
+        let ended = self.directions.iter_mut().map(|direction| direction.windows.finish()).collect();
+        self.score(ended, threshold);
     }
 
-    /// Both sides close the same windows.
-    fn take(&mut self, closed: Vec<Vec<Closed>>, rule: Rule) {
-        let mut sides = closed.into_iter();
-        let mut judged: Vec<ScoredWindow> =
-            sides.next().into_iter().flatten().map(|c| self.judged_window(&c, rule)).collect();
-        for closed in sides.flatten() {
-            let other = self.judged_window(&closed, rule);
-            match judged.iter_mut().find(|j| j.window == other.window) {
+    /// The same windows end in both directions.
+    fn score(&mut self, ended: Vec<Vec<EndedWindow>>, threshold: Threshold) {
+        let mut directions = ended.into_iter();
+        let first = directions.next().into_iter().flatten();
+        let mut scored: Vec<ScoredWindow> = first.map(|ended| self.scored(&ended, threshold)).collect();
+        for ended in directions.flatten() {
+            let other = self.scored(&ended, threshold);
+            match scored.iter_mut().find(|scored| scored.window == other.window) {
                 Some(one) => one.scores.iter_mut().zip(other.scores).for_each(|(a, b)| *a = worse(*a, b)),
-                None => judged.push(other),
+                None => scored.push(other),
             }
         }
-        self.judged.extend(judged);
+        self.scored.extend(scored);
     }
 
-    fn judged_window(&self, closed: &Closed, rule: Rule) -> ScoredWindow {
-        let Scores { score, sure } = scores(&closed.statistics, self.floor, closed.looks);
-        let faulty = rule.faulty(closed.covered);
-        let verdict = |(&score, &sure): (&f64, &f64)| MemberScore {
+    fn scored(&self, ended: &EndedWindow, threshold: Threshold) -> ScoredWindow {
+        let GroupScores { scores, lower_bounds } = scores(&ended.statistics, self.floor, ended.evaluations);
+        let of_faulty = threshold.of_faulty(ended.covered);
+        let of_member = |(&score, &lower_bound): (&f64, &f64)| MemberScore {
             score: score as f32,
-            threshold: rule.threshold as f32,
-            is_anomalous: score > rule.threshold,
-            is_faulty: self.accuses && sure > faulty,
+            threshold: threshold.base as f32,
+            is_anomalous: score > threshold.base,
+            is_faulty: self.is_decisive && lower_bound > of_faulty,
         };
-        ScoredWindow { window: closed.window, scores: score.iter().zip(&sure).map(verdict).collect() }
+        ScoredWindow {
+            window: ended.window,
+            scores: scores.iter().zip(&lower_bounds).map(of_member).collect(),
+        }
     }
 }
 
@@ -359,9 +356,9 @@ fn worse(one: MemberScore, other: MemberScore) -> MemberScore {
     MemberScore { is_faulty: one.is_faulty || other.is_faulty, ..worse }
 }
 
-impl Side {
-    fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>) -> Vec<Closed> {
+impl Direction {
+    fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>) -> Vec<EndedWindow> {
         let signed: Vec<f64> = ratios.iter().map(|ratio| self.sign * ratio).collect();
-        self.tiles.push(instant, &signed, loads)
+        self.windows.push(instant, &signed, loads)
     }
 }

@@ -1,32 +1,32 @@
-//! How much of a latency a different load explains.
+//! The part of a latency that a different load explains.
 
-/// Samples this far from a component's own mean are cut to it: a stall must not be taken for the price of load.
+/// Samples are clamped to this distance from the component's own mean, so that a stall is not attributed to load.
 const MOST: f64 = 0.3;
-/// Until this much load has varied, there is no telling: the slope stays near zero.
+/// The slope stays near zero until the load has varied by this much.
 const LEAST_VARIED: f64 = 0.5;
-/// What is known fades: after this many blocks it weighs 1/e.
+/// After this many blocks, an observation weighs 1/e.
 const MEMORY_BLOCKS: f64 = 12.0;
 
 /// The slope of log latency over log load within components, pooled over a peer group and over time.
 ///
-/// Within components: one that is always slow and always loaded differently does not make the slope.
+/// Within components, so that one that is always slow and always loaded differently does not determine the slope.
 #[derive(Clone, Debug, Default)]
-pub struct LoadSlope {
-    together: f64,
-    load: f64,
+pub(super) struct LoadSlope {
+    covariance: f64,
+    load_variance: f64,
 }
 
 impl LoadSlope {
-    /// Between nothing (load explains nothing) and proportion.
-    pub fn slope(&self) -> f64 {
-        (self.together / (self.load + LEAST_VARIED)).clamp(0.0, 1.0)
+    /// From 0 (load explains nothing) to 1 (latency is proportional to load).
+    pub(super) fn slope(&self) -> f64 {
+        (self.covariance / (self.load_variance + LEAST_VARIED)).clamp(0.0, 1.0)
     }
 
-    /// Learns from a block: for each component in turn, its ratios of latency and of load at the instants.
-    pub fn learn<'a>(&mut self, components: impl Iterator<Item = (Vec<f64>, Vec<f64>)> + 'a) {
+    /// Adds a block: for each component, its ratios of latency and of load at each instant.
+    pub(super) fn learn<'a>(&mut self, components: impl Iterator<Item = (Vec<f64>, Vec<f64>)> + 'a) {
         let fade = (-1.0 / MEMORY_BLOCKS).exp();
-        self.together *= fade;
-        self.load *= fade;
+        self.covariance *= fade;
+        self.load_variance *= fade;
         for (latency, load) in components {
             self.add(&latency, &load);
         }
@@ -40,8 +40,8 @@ impl LoadSlope {
         for (latency, load) in both() {
             let latency = (latency - latency_mean).clamp(-MOST, MOST);
             let load = (load - load_mean).clamp(-MOST, MOST);
-            self.together += latency * load;
-            self.load += load * load;
+            self.covariance += latency * load;
+            self.load_variance += load * load;
         }
     }
 }

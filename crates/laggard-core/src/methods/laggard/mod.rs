@@ -1,24 +1,27 @@
-//! The default method: how much slower than its peers, for how long.
+//! The default method: how much slower than its peers a component is, and for how long.
+//! In: the tables of a peer group. Out: [`crate::scores::MetricScores`], for windows of several lengths.
+//! Always: no training, no threshold per metric; names, order and units change no verdict.
 //!
-//! At every instant each component is compared with the median of its peers as a logarithm of a ratio
-//! (`ratio`), so that neither unit nor level matters; what a different load explains is taken out (`load`).
-//! What is rare, such as lost segments, is gathered over some time and over all that belongs to one server first
-//! (`shares`).
-//! Over a window the slower half of these is what counts (`half`): a limping disk is seldom slow all the time.
-//! Its distance from the group, in units of the group's own spread and a floor that stands for what is worth a
-//! person's time, is the score (`score`). Windows of many lengths are judged at once (`tiles`): a stall shows
-//! within a minute, a mild limp within hours. To be called faulty takes more the shorter a window is, and more
-//! the more often was looked. Absence and idleness are compared as well (`channel`).
+//! 1. [`ratio`]: at every instant, the logarithm of each component's value over the median of its peers.
+//! 2. [`load`]: remove the part of a latency that a different load explains.
+//! 3. [`shares`]: percentages of rare events, such as lost segments, are first accumulated over time and per server.
+//! 4. [`half_means`]: over a window, the mean of the slower half counts, because a slow disk is rarely slow all the time.
+//! 5. [`score`]: the distance from the group, in units of the group's own spread plus a floor.
+//! 6. [`windows`]: windows of many lengths ([`window_lengths`]) are evaluated at the same time. A stall shows within a
+//!    minute, mild slowness within hours. Shorter windows, and more evaluated windows, need a higher score.
+//!
+//! [`compared_metrics`] lists which metrics are compared. [`settings`] holds the numbers.
 
-mod channel;
+mod compared_metrics;
 mod detector;
-mod half;
+mod half_means;
 mod load;
 mod ratio;
 mod score;
 mod settings;
 mod shares;
-mod tiles;
+mod window_lengths;
+mod windows;
 
 pub use settings::Settings;
 
@@ -27,12 +30,10 @@ use crate::model::component::Kind;
 use crate::model::metric::Metric;
 use crate::model::time::Span;
 
-/// The default method.
 #[derive(Clone, Debug, Default)]
 pub struct Laggard {
-    /// Its numbers; nobody needs to change them.
     pub settings: Settings,
-    /// What to look at, if not at everything.
+    /// Evaluate only these metrics; empty: all.
     pub only: Vec<&'static Metric>,
 }
 
@@ -47,23 +48,23 @@ impl Method for Laggard {
         "laggard"
     }
 
-    /// Long recordings are looked at every 15 s, as the Intrepid paper did (4.2); short ones as they are.
+    /// Long recordings are read every 15 s, as in the Intrepid paper (4.2), short ones at full resolution.
     fn step(&self, recorded: Span) -> Span {
         if self.settings.is_short() { recorded } else { coarser(self.settings.coarse_step, recorded) }
     }
 
     fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
-        channel::read(kind, |metric| self.is_wanted(metric))
+        compared_metrics::needed(kind, |metric| self.is_wanted(metric))
     }
 
-    fn beat(&self, step: Span) -> Option<Span> {
+    fn counted_length(&self, step: Span) -> Option<Span> {
         let block = self.settings.block(step);
         let shortest = self.settings.below(block, step).min().unwrap_or(block);
         Some(if self.settings.is_short() { shortest } else { block })
     }
 
-    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
-        let judged = channel::judged(&peers.kind, |metric| self.is_wanted(metric));
-        Box::new(detector::Watch::new(&self.settings, judged, peers))
+    fn detector(&self, peers: &Peers) -> Box<dyn Detector> {
+        let compared = compared_metrics::compared(&peers.kind, |metric| self.is_wanted(metric));
+        Box::new(detector::GroupDetector::new(&self.settings, compared, peers))
     }
 }

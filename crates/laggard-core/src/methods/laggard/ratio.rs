@@ -1,7 +1,7 @@
-//! Each component against the median of its peers at the same instant.
+//! The ratio of each component to the median of its peers at the same instant.
 
-/// The median of what is not NaN; `scratch` is for its use. Of an even number, the mean of the middle two.
-pub fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
+/// The median of the values that are not NaN; of an even number, the mean of the middle two.
+pub(super) fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
     scratch.clear();
     scratch.extend(values.iter().filter(|value| !value.is_nan()));
     let len = scratch.len();
@@ -16,12 +16,12 @@ pub fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
     Some((before + middle) / 2.0)
 }
 
-/// Fewer active peers than this tell nothing about what is usual.
+/// With fewer active peers there is no usual value.
 const FEWEST_ACTIVE: usize = 3;
 
-/// Logarithms of the ratios to the median of those that do something. Zero means that there was nothing to
-/// measure: no request, no latency. Where less than half of the present ones are active, nobody is compared.
-pub fn of_active(values: &[f64], scratch: &mut Vec<f64>, ratios: &mut [f64]) {
+/// Logarithms of the ratios to the median of the active components. Zero means that there was nothing to measure: no
+/// request, no latency. If fewer than half of the present components are active, all are NaN.
+pub(super) fn of_active(values: &[f64], scratch: &mut Vec<f64>, ratios: &mut [f64]) {
     let present = values.iter().filter(|value| !value.is_nan()).count();
     for (ratio, value) in ratios.iter_mut().zip(values) {
         *ratio = if *value > 0.0 { *value } else { f64::NAN };
@@ -35,15 +35,15 @@ pub fn of_active(values: &[f64], scratch: &mut Vec<f64>, ratios: &mut [f64]) {
     }
 }
 
-/// Logarithms of ratios of amounts, where zero is an amount like any other. `least` is what does not matter: it is
-/// added to both sides, so that nothing against next to nothing is no difference.
-pub fn of_amounts(values: &[f64], least: f64, scratch: &mut Vec<f64>, ratios: &mut [f64]) {
-    let Some(median) = median(values, scratch).filter(|_| least > 0.0) else {
+/// Logarithms of ratios of amounts, where zero is a valid amount. The `negligible` amount is added to both sides, so that
+/// small amounts do not differ from zero.
+pub(super) fn of_amounts(values: &[f64], negligible: f64, scratch: &mut Vec<f64>, ratios: &mut [f64]) {
+    let Some(median) = median(values, scratch).filter(|_| negligible > 0.0) else {
         ratios.fill(f64::NAN);
         return;
     };
     for (ratio, value) in ratios.iter_mut().zip(values) {
-        *ratio = ((value.max(0.0) + least) / (median.max(0.0) + least)).ln();
+        *ratio = ((value.max(0.0) + negligible) / (median.max(0.0) + negligible)).ln();
         if value.is_nan() {
             *ratio = f64::NAN;
         }
@@ -68,19 +68,19 @@ mod tests {
     }
 
     #[test]
-    fn who_does_nothing_has_no_latency() {
+    fn an_idle_component_has_no_latency() {
         let ratios = active(&[0.0, 3.0, 3.0, 3.0]);
         assert!(ratios[0].is_nan());
         assert_eq!(ratios[1], 0.0);
     }
 
     #[test]
-    fn where_most_do_nothing_nobody_is_compared() {
+    fn a_mostly_idle_group_is_not_compared() {
         assert!(active(&[0.0, 0.0, 0.0, 0.0, 9.0, 1.0, 1.0]).iter().all(|r| r.is_nan()));
     }
 
     #[test]
-    fn next_to_nothing_against_nothing_is_no_difference() {
+    fn a_negligible_amount_does_not_differ_from_zero() {
         let mut ratios = [0.0; 3];
         of_amounts(&[0.0, 0.1, 0.0], 100.0, &mut Vec::new(), &mut ratios);
         assert!(ratios[1] < 0.01);

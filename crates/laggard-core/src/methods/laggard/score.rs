@@ -1,48 +1,45 @@
-//! From a statistic of each component to its score.
+//! From the statistics of a window to the scores of the components.
 
-use super::half::Halves;
+use super::half_means::HalfMeans;
 
-/// The share of a group that is taken for its slow side's mirror image: one standard deviation below.
+/// The quantile one standard deviation below the median. The fast side of the group gives the spread.
 const BELOW: f64 = 0.16;
 
-/// What a window says of a group, one statistic for each member.
+/// The statistics of a window, one value for each member.
 #[derive(Clone, Debug, Default)]
-pub struct Statistics {
-    /// The mean of the slower half of its ratios. NaN: too few samples.
-    pub slower: Vec<f64>,
-    /// The mean of the faster half.
-    pub faster: Vec<f64>,
+pub(super) struct Statistics {
+    /// The mean of the slower half of the ratios. NaN: too few samples.
+    pub(super) slower: Vec<f64>,
+    pub(super) faster: Vec<f64>,
     /// The error of these means.
-    pub error: Vec<f64>,
+    pub(super) error: Vec<f64>,
 }
 
-/// Who is how far from the group.
 #[derive(Clone, Debug, Default)]
-pub struct Scores {
-    /// In units of the group's spread and the floor.
-    pub score: Vec<f64>,
-    /// The same, after as many errors were taken off as the number of looks demands.
-    pub sure: Vec<f64>,
+pub(super) struct GroupScores {
+    /// The distance from the group, in units of its spread plus the floor.
+    pub(super) scores: Vec<f64>,
+    /// The scores minus the largest error expected in this many evaluations.
+    pub(super) lower_bounds: Vec<f64>,
 }
 
-/// Scores: the distance from the median, over the spread of the better half and a floor.
-///
-/// The spread is taken from the better side only: up to a quarter of a group may be slow at once, and must not
-/// hide each other.
-pub fn scores(statistics: &Statistics, floor: f64, looks: usize) -> Scores {
+/// The distance from the median, divided by the spread of the faster side plus a floor. The spread of the faster side
+/// only, because up to a quarter of a group may be slow and must not hide each other.
+pub(super) fn scores(statistics: &Statistics, floor: f64, evaluations: usize) -> GroupScores {
     let distances = distances(statistics);
     let mut known = known(&distances);
     let (middle, below) = (quantile(&mut known, 0.5), quantile(&mut known, BELOW));
     let unit = (middle - below).max(0.0) + floor;
     // The largest of k normal deviates is about this many of their deviations.
-    let errors = (2.0 * (looks.max(1) as f64).ln()).sqrt();
-    let score: Vec<f64> = distances.iter().map(|distance| (distance - middle) / unit).collect();
-    let off = statistics.error.iter().map(|error| errors * error / unit);
-    Scores { sure: score.iter().zip(off).map(|(score, off)| score - off).collect(), score }
+    let errors = (2.0 * (evaluations.max(1) as f64).ln()).sqrt();
+    let scores: Vec<f64> = distances.iter().map(|distance| (distance - middle) / unit).collect();
+    let margins = statistics.error.iter().map(|error| errors * error / unit);
+    let lower_bounds = scores.iter().zip(margins).map(|(score, margin)| score - margin).collect();
+    GroupScores { scores, lower_bounds }
 }
 
-/// How much slower than the group's median the slower half is; less by how much faster the faster half is. What only
-/// scatters more, to both sides, is not slow: so does one whose clock is a little off.
+/// The distance of the slower half from the group's median, minus the distance of the faster half below it. A component
+/// that only varies more, in both directions, is not slow: a skewed clock has this effect.
 fn distances(statistics: &Statistics) -> Vec<f64> {
     let (slow, fast) = (median(&statistics.slower), median(&statistics.faster));
     let both = statistics.slower.iter().zip(&statistics.faster);
@@ -57,7 +54,7 @@ fn known(values: &[f64]) -> Vec<f64> {
     values.iter().copied().filter(|value| !value.is_nan()).collect()
 }
 
-/// Of values whose order is changed, with linear interpolation. NaN if there are none.
+/// With linear interpolation; reorders the values. NaN if there are none.
 fn quantile(values: &mut [f64], share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
     let at = share * last as f64;
@@ -66,25 +63,24 @@ fn quantile(values: &mut [f64], share: f64) -> f64 {
     below + at.fract() * (above - below)
 }
 
-/// The statistic of one component's samples, with the sums from which the error follows.
+/// The statistics of one component's samples in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
-    /// The means of the slower and the faster half.
-    pub halves: Halves,
+pub(super) struct MemberStatistics {
+    pub(super) means: HalfMeans,
     /// The sum of the squared distances from the samples' mean.
-    pub squares: f64,
-    /// How many samples.
-    pub samples: f64,
+    pub(super) squares: f64,
+    /// The number of samples.
+    pub(super) samples: f64,
 }
 
-impl Cell {
-    /// Of samples, whose order is changed. Nothing if there are none.
-    pub fn of(samples: &mut Vec<f32>) -> Option<Cell> {
-        let halves = Halves::of(samples)?;
+impl MemberStatistics {
+    /// Sorts the samples. None if there are none.
+    pub(super) fn of(samples: &mut Vec<f32>) -> Option<MemberStatistics> {
+        let means = HalfMeans::of(samples)?;
         let count = samples.len() as f64;
         let mean = samples.iter().map(|&s| f64::from(s)).sum::<f64>() / count;
         let squares = samples.iter().map(|&s| (f64::from(s) - mean).powi(2)).sum();
-        Some(Cell { halves, squares, samples: count })
+        Some(MemberStatistics { means, squares, samples: count })
     }
 }
 
@@ -98,7 +94,7 @@ mod tests {
 
     fn score(slower: &[f64], floor: f64) -> Vec<f64> {
         let statistics = statistics(slower, 0.0);
-        scores(&statistics, floor, 1).score
+        scores(&statistics, floor, 1).scores
     }
 
     #[test]
@@ -117,17 +113,17 @@ mod tests {
     }
 
     #[test]
-    fn who_only_scatters_more_is_not_slow() {
+    fn a_component_that_only_varies_more_is_not_slow() {
         let (slower, faster) = (vec![0.1, 0.1, 0.1, 0.6], vec![-0.1, -0.1, -0.1, -0.6]);
-        let scores = scores(&Statistics { slower, faster, error: vec![0.0; 4] }, 0.15, 1).score;
+        let scores = scores(&Statistics { slower, faster, error: vec![0.0; 4] }, 0.15, 1).scores;
         assert!(scores[3] < 0.1, "{scores:?}");
     }
 
     #[test]
-    fn the_more_looks_the_more_it_takes() {
+    fn more_evaluations_lower_the_bound() {
         let statistics = statistics(&[0.0, 0.0, 0.4], 0.1);
-        let sure = |looks| scores(&statistics, 0.15, looks).sure[2];
-        assert!(sure(1) > sure(2) && sure(2) > sure(1000));
-        assert_eq!(sure(1), scores(&statistics, 0.15, 1).score[2]);
+        let bound = |evaluations| scores(&statistics, 0.15, evaluations).lower_bounds[2];
+        assert!(bound(1) > bound(2) && bound(2) > bound(1000));
+        assert_eq!(bound(1), scores(&statistics, 0.15, 1).scores[2]);
     }
 }

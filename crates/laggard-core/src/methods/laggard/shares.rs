@@ -1,21 +1,20 @@
-//! Percentages of what is rare: lost segments.
-//! In: at every instant, a percentage of each member and what it is a percentage of. Out: percentages of the last while.
+//! Percentages of rare events, such as lost segments.
+//! In: at every instant, the percentage of each member and the rate it refers to. Out: percentages over the last seconds.
+//! Always: a few lost segments out of a few do not count.
 //!
-//! At most instants nothing is lost, so samples say little; what was counted over a while says more, and what all
-//! members of one server counted together says most. So a member's percentage is that of its own counts and of a few
-//! more, of which as many are lost as of its server's; and a server's, of its counts and of a few more of which none is.
+//! A single sample says little, because nothing is lost at most instants. So counts are accumulated over time, and
+//! smoothed in two steps: a member's percentage is pulled towards that of its server, and a server's towards zero.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::time::Span;
 
-/// What was counted so long ago weighs 1/e.
-const WHILE_S: f64 = 10.0;
-/// How many more are counted. One lost of a hundred is chance; five of three hundred are not.
-const MORE: f64 = 300.0;
+/// After this many seconds, a count weighs 1/e.
+const MEMORY_S: f64 = 10.0;
+/// The weight of the smoothing, in segments. One lost of a hundred is chance; five of three hundred are not.
+const PRIOR: f64 = 300.0;
 
-/// What was counted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     lost: f64,
@@ -23,17 +22,17 @@ struct Counts {
 }
 
 /// The percentages of a peer group.
-pub struct Shares {
+pub(super) struct Shares {
     counts: Vec<Counts>,
-    /// The number of each member's server.
+    /// The index of each member's server.
     servers: Vec<usize>,
     of_server: Vec<Counts>,
     percentages: Vec<f64>,
 }
 
 impl Shares {
-    /// For so many members, of these servers; without servers, each is by itself.
-    pub fn new(members: usize, servers: &[Arc<str>]) -> Shares {
+    /// Without servers, each member is its own.
+    pub(super) fn new(members: usize, servers: &[Arc<str>]) -> Shares {
         let mut numbers = BTreeMap::new();
         let numbered = servers.iter().map(|server| {
             let next = numbers.len();
@@ -48,11 +47,17 @@ impl Shares {
         }
     }
 
-    /// Takes the percentages of a step, and of how many a second they are, so long after those before; gives those of
-    /// the last while. Who has no sample has none.
-    pub fn gather(&mut self, percentages: &[f64], per_second: &[f64], step: Span, elapsed: Span) -> &[f64] {
+    /// Adds the percentages of a step and the rates that they refer to, `elapsed` after the previous ones. Returns the
+    /// accumulated percentages, NaN for members without a sample.
+    pub(super) fn add(
+        &mut self,
+        percentages: &[f64],
+        per_second: &[f64],
+        step: Span,
+        elapsed: Span,
+    ) -> &[f64] {
         let seconds = |span: Span| span.micros() as f64 / 1e6;
-        let (step_s, fade) = (seconds(step), (-seconds(elapsed) / WHILE_S).exp());
+        let (step_s, fade) = (seconds(step), (-seconds(elapsed) / MEMORY_S).exp());
         for (counts, (percent, rate)) in self.counts.iter_mut().zip(percentages.iter().zip(per_second)) {
             let all = if rate.is_nan() || percent.is_nan() { 0.0 } else { rate * step_s };
             counts.all = counts.all * fade + all;
@@ -65,8 +70,8 @@ impl Shares {
         }
         for (member, out) in self.percentages.iter_mut().enumerate() {
             let (own, server) = (self.counts[member], self.of_server[self.servers[member]]);
-            let expected = server.lost / (server.all + MORE);
-            *out = 100.0 * (own.lost + MORE * expected) / (own.all + MORE);
+            let expected = server.lost / (server.all + PRIOR);
+            *out = 100.0 * (own.lost + PRIOR * expected) / (own.all + PRIOR);
             if percentages[member].is_nan() {
                 *out = f64::NAN;
             }
@@ -79,14 +84,14 @@ impl Shares {
 mod tests {
     use super::*;
 
-    /// Two servers of three links each, after ten seconds at these percentages of so many segments a second.
+    /// Two servers with three links each, after ten seconds.
     fn after_ten_seconds(percentages: [f64; 6], per_second: f64) -> Vec<f64> {
         let servers = ["a", "a", "a", "b", "b", "b"].map(Arc::from);
         let mut shares = Shares::new(6, &servers);
         for _ in 0..9 {
-            shares.gather(&percentages, &[per_second; 6], Span::SECOND, Span::SECOND);
+            shares.add(&percentages, &[per_second; 6], Span::SECOND, Span::SECOND);
         }
-        shares.gather(&percentages, &[per_second; 6], Span::SECOND, Span::SECOND).to_vec()
+        shares.add(&percentages, &[per_second; 6], Span::SECOND, Span::SECOND).to_vec()
     }
 
     #[test]
@@ -97,19 +102,19 @@ mod tests {
     }
 
     #[test]
-    fn one_link_that_loses_hardly_blackens_its_servers_others() {
+    fn one_lossy_link_hardly_affects_the_others_of_its_server() {
         let shares = after_ten_seconds([5.0, 0.0, 0.0, 0.0, 0.0, 0.0], 300.0);
         assert!(shares[0] > 4.0 && shares[1] < 0.3, "{shares:?}");
     }
 
     #[test]
-    fn a_single_loss_of_next_to_nothing_is_chance() {
+    fn a_single_loss_of_few_segments_is_chance() {
         let shares = after_ten_seconds([10.0, 0.0, 0.0, 0.0, 0.0, 0.0], 1.0);
         assert!(shares[0] < 0.5, "{shares:?}");
     }
 
     #[test]
-    fn who_has_no_sample_has_no_share() {
+    fn a_member_without_a_sample_has_no_share() {
         let shares = after_ten_seconds([f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0], 100.0);
         assert!(shares[0].is_nan() && !shares[1].is_nan());
     }

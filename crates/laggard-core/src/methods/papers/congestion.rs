@@ -1,11 +1,12 @@
 //! Congestion windows over time (FAST '10 paper, 10.1): loss halves a window again and again, so a connection that
 //! loses packets falls behind its peers on a logarithmic scale.
 //!
-//! The members of a group are its peers; servers' and clients' links are two groups. A score is the share of the
-//! peers' (median) logarithm that a member lacks: 0 for one like its peers, 1 for one whose window is shut.
+//! Servers' and clients' links are two groups. The score is the share of the peers' median logarithm that a member lacks:
+//! 0 for a window like the peers', 1 for a closed window.
 //!
-//! Where the paper is silent: a link without connections is no anomaly, since connections come and go; a window below
-//! one segment counts as one; the moving average is the filter, so that one instant over the threshold is a fault.
+//! Decisions where the paper is silent: a link without connections is not an anomaly, because connections come and go; a
+//! window below one segment counts as one; the moving average is the filter, so one instant above the threshold is a
+//! fault.
 
 use laggard_kernels::rows::Rows;
 use serde::{Deserialize, Serialize};
@@ -20,49 +21,42 @@ use crate::scores::Window;
 use crate::scores::{MemberScore, MetricScores, ScoredWindow};
 use crate::tables::Table;
 
-/// How congestion windows are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Congestion {
-    /// The moving average: 31 s.
     pub smoothing: Smoothing,
-    /// How the threshold is found.
     pub steps: Steps,
-    /// The threshold without training: half of the peers' logarithm is lacking. Healthy windows of 10 to 100
-    /// segments stay above the root of their median, those under sustained loss (one digit) do not.
+    /// The threshold without training: half of the peers' logarithm. Healthy windows of 10 to 100 segments stay above
+    /// the square root of their median; windows under sustained loss (below 10) do not.
     pub untrained: f64,
 }
 
-/// Compares the links of a group.
-pub struct CongestionWatch {
+pub struct CongestionDetector {
     rolling: Rolling,
     congestion: Congestion,
     members: usize,
     threshold: f32,
 }
 
-/// A window for each instant.
 const EACH: Sliding = Sliding { size: 1, shift: 1 };
 
 impl Congestion {
-    /// The means of each instant.
     pub(crate) fn rolling(&self, members: usize) -> Rolling {
         Rolling::new(self.smoothing, EACH, members)
     }
 
-    /// Watches a group of links with that threshold, or untrained.
-    pub fn watch(&self, members: usize, threshold: Option<f64>) -> CongestionWatch {
+    pub fn detector(&self, members: usize, threshold: Option<f64>) -> CongestionDetector {
         let threshold = threshold.unwrap_or(self.untrained) as f32;
-        CongestionWatch { rolling: self.rolling(members), congestion: *self, members, threshold }
+        CongestionDetector { rolling: self.rolling(members), congestion: *self, members, threshold }
     }
 
-    /// From an instant to all that its mean covers.
+    /// The window that the mean of an instant covers.
     fn covered(&self, instant: Window) -> Window {
         let length = instant.length * self.smoothing.span.max(1) as i64;
         Window { start: instant.end() - length, length }
     }
 }
 
-/// What each link lacks at an instant; NaN where it has no connections, or too few peers.
+/// The scores of an instant; NaN for links without connections or with too few peers.
 pub(crate) fn scores(rows: Rows) -> Vec<f32> {
     let logarithms: Vec<f64> = rows.iter().map(|row| logarithm(row[0])).collect();
     let present = logarithms.iter().filter(|value| !value.is_nan()).count();
@@ -77,28 +71,29 @@ fn logarithm(cwnd: f64) -> f64 {
     if cwnd.is_nan() { f64::NAN } else { cwnd.max(1.0).ln() }
 }
 
-/// Peers whose windows are all shut have nothing to lack.
+/// 0 if the windows of most peers are closed.
 fn lacking(own: f64, middle: f64) -> f32 {
-    match () {
-        () if own.is_nan() => f32::NAN,
-        () if middle <= 0.0 => 0.0,
-        () => (1.0 - own / middle) as f32,
+    if own.is_nan() {
+        f32::NAN
+    } else if middle <= 0.0 {
+        0.0
+    } else {
+        (1.0 - own / middle) as f32
     }
 }
 
-impl CongestionWatch {
-    /// Judges the next stretch.
+impl CongestionDetector {
     pub fn evaluate(&mut self, table: &Table) -> MetricScores {
         let mut windows = Vec::new();
         let (threshold, congestion, members) = (self.threshold, self.congestion, self.members);
-        let verdict = |score: f32| {
+        let member = |score: f32| {
             let is_anomalous = score > threshold;
             MemberScore { score, threshold, is_anomalous, is_faulty: is_anomalous }
         };
         self.rolling.advance(table, |instant, rows| {
-            let verdicts: Vec<MemberScore> = scores(rows).into_iter().map(verdict).collect();
-            debug_assert_eq!(verdicts.len(), members);
-            windows.push(ScoredWindow { window: congestion.covered(instant), scores: verdicts });
+            let scores: Vec<MemberScore> = scores(rows).into_iter().map(member).collect();
+            debug_assert_eq!(scores.len(), members);
+            windows.push(ScoredWindow { window: congestion.covered(instant), scores });
         });
         MetricScores { metric: table.metric, windows }
     }
@@ -129,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_are_all_shut_lack_nothing() {
+    fn closed_windows_of_all_links_are_not_anomalous() {
         assert_eq!(lacks(&[1.0, 1.0, 1.0]), [0.0, 0.0, 0.0]);
     }
 }

@@ -1,85 +1,88 @@
-//! A detector made of one watch for each metric.
+//! Evaluates a group with one comparison for each metric.
 
 use std::sync::Arc;
 
-use super::comparison::{Comparison, ComparisonWatch};
-use super::congestion::{Congestion, CongestionWatch};
+use super::comparison::{Comparison, ComparisonDetector};
+use super::congestion::{Congestion, CongestionDetector};
 use crate::methods::papers::thresholds::Thresholds;
 use crate::methods::{Detector, Peers};
 use crate::model::metric::{Metric, MetricId};
 use crate::scores::MetricScores;
 use crate::tables::Table;
 
-/// How each metric of a group is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Ways {
-    /// All metrics but `cwnd`.
+pub(crate) struct Comparisons {
     pub(crate) comparison: Comparison,
-    /// `cwnd`; nothing: like all others.
+    /// For `cwnd`. None: like all other metrics.
     pub(crate) congestion: Option<Congestion>,
 }
 
-/// How one metric is looked at.
-pub(crate) enum Way {
+/// The comparison of one metric.
+pub(crate) enum MetricComparison {
     Comparison(Comparison),
     Congestion(Congestion),
 }
 
-impl Ways {
-    pub(crate) fn of(&self, metric: &Metric) -> Way {
+impl Comparisons {
+    pub(crate) fn of(&self, metric: &Metric) -> MetricComparison {
         match self.congestion {
-            Some(congestion) if metric.id == MetricId::Cwnd => Way::Congestion(congestion),
-            _ => Way::Comparison(self.comparison),
+            Some(congestion) if metric.id == MetricId::Cwnd => MetricComparison::Congestion(congestion),
+            _ => MetricComparison::Comparison(self.comparison),
         }
     }
 }
 
-enum Watch {
-    Comparison(Box<ComparisonWatch>),
-    Congestion(Box<CongestionWatch>),
+enum MetricDetector {
+    Comparison(Box<ComparisonDetector>),
+    Congestion(Box<CongestionDetector>),
 }
 
-/// Watches the metrics of a group as they are met.
-pub(crate) struct GroupWatch {
-    ways: Ways,
+pub(crate) struct GroupDetector {
+    comparisons: Comparisons,
     peers: Peers,
     thresholds: Option<Arc<Thresholds>>,
-    watches: Vec<(MetricId, Watch)>,
+    detectors: Vec<(MetricId, MetricDetector)>,
 }
 
-impl GroupWatch {
-    pub(crate) fn new(ways: Ways, peers: &Peers, thresholds: Option<Arc<Thresholds>>) -> GroupWatch {
-        GroupWatch { ways, peers: peers.clone(), thresholds, watches: Vec::new() }
+impl GroupDetector {
+    pub(crate) fn new(
+        comparisons: Comparisons,
+        peers: &Peers,
+        thresholds: Option<Arc<Thresholds>>,
+    ) -> GroupDetector {
+        GroupDetector { comparisons, peers: peers.clone(), thresholds, detectors: Vec::new() }
     }
 
-    fn begin(&self, metric: &Metric) -> Watch {
+    fn begin(&self, metric: &Metric) -> MetricDetector {
         let Peers { group, members, .. } = &self.peers;
         let limits = self.thresholds.as_ref().and_then(|known| known.limits(metric.id, group, members));
-        match self.ways.of(metric) {
-            Way::Comparison(way) => Watch::Comparison(way.watch(members.len(), limits).into()),
-            Way::Congestion(way) => {
+        match self.comparisons.of(metric) {
+            MetricComparison::Comparison(comparison) => {
+                MetricDetector::Comparison(comparison.detector(members.len(), limits).into())
+            }
+            MetricComparison::Congestion(congestion) => {
                 let common = limits.and_then(|limits| limits.into_iter().reduce(f64::max));
-                Watch::Congestion(way.watch(members.len(), common).into())
+                MetricDetector::Congestion(congestion.detector(members.len(), common).into())
             }
         }
     }
 
-    fn judge_one(&mut self, table: &Table) -> MetricScores {
+    fn evaluate_one(&mut self, table: &Table) -> MetricScores {
         let id = table.metric.id;
-        let known = self.watches.iter().position(|(metric, _)| *metric == id);
+        let known = self.detectors.iter().position(|(metric, _)| *metric == id);
         let number = known.unwrap_or_else(|| {
-            self.watches.push((id, self.begin(table.metric)));
-            self.watches.len() - 1
+            self.detectors.push((id, self.begin(table.metric)));
+            self.detectors.len() - 1
         });
-        match &mut self.watches[number].1 {
-            Watch::Comparison(watch) => watch.evaluate(table),
-            Watch::Congestion(watch) => watch.evaluate(table),
+        match &mut self.detectors[number].1 {
+            MetricDetector::Comparison(detector) => detector.evaluate(table),
+            MetricDetector::Congestion(detector) => detector.evaluate(table),
         }
     }
 }
 
-impl Detector for GroupWatch {
+impl Detector for GroupDetector {
     fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
-        tables.iter().map(|table| self.judge_one(table)).collect()
+        tables.iter().map(|table| self.evaluate_one(table)).collect()
     }
 }

@@ -1,32 +1,32 @@
-//! Once is not enough: a component is faulty when it was anomalous in k of the last 2k - 1 windows.
+//! The k-of-n filter: a component is faulty if it is anomalous in k of the last 2k - 1 windows.
 
 /// The last windows of each member of a group.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub(super) struct Filter {
     needed: u32,
     mask: u64,
     recent: Vec<u64>,
 }
 
-/// More than this does not fit the memory of a member; it is hours with any of the windows in use.
-pub const MOST_NEEDED: usize = 32;
+/// 2k - 1 windows fit into 64 bits. They are hours with any of the windows in use.
+const MOST_NEEDED: usize = 32;
 
 impl Filter {
-    /// For a group, with that k. At least 1, at most [`MOST_NEEDED`].
-    pub fn new(needed: usize, members: usize) -> Filter {
+    /// `needed` is clamped to 1..=[`MOST_NEEDED`].
+    pub(super) fn new(needed: usize, members: usize) -> Filter {
         let needed = needed.clamp(1, MOST_NEEDED);
         Filter { needed: needed as u32, mask: (1 << (2 * needed - 1)) - 1, recent: vec![0; members] }
     }
 
-    /// Takes the next window of a member, and says whether it is faulty.
-    pub fn push(&mut self, member: usize, is_anomalous: bool) -> bool {
+    /// Adds the next window of a member. Returns whether the member is faulty.
+    pub(super) fn push(&mut self, member: usize, is_anomalous: bool) -> bool {
         let recent = &mut self.recent[member];
         *recent = (*recent << 1 | u64::from(is_anomalous)) & self.mask;
         recent.count_ones() >= self.needed
     }
 
-    /// Forgets all windows: after a gap there are none that just passed.
-    pub fn clear(&mut self) {
+    /// Forgets all windows, as after a gap.
+    pub(super) fn clear(&mut self) {
         self.recent.fill(0);
     }
 }

@@ -1,6 +1,6 @@
-//! The method that watched Intrepid's storage for 474 days: cumulative histograms of latency, 15 s apart.
+//! The method of the Intrepid paper (474 days of production): cumulative histograms of latency, every 15 s.
 //!
-//! Every number is the paper's; docs/methods.md says where it stands there, and what was decided where it is silent.
+//! Every number is the paper's; docs/methods.md gives the sections, and the decisions where the paper is silent.
 
 use super::comparison::Comparison;
 use super::congestion::Congestion;
@@ -14,10 +14,8 @@ use crate::methods::papers::windows::smoothing::Smoothing;
 use crate::model::metric::MetricId;
 use crate::model::time::Span;
 
-/// The method of the Intrepid paper.
 pub type Production = Published<Intrepid>;
 
-/// The numbers of the Intrepid paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Intrepid;
 

@@ -1,4 +1,4 @@
-//! What the methods of both papers have in common: everything but their numbers.
+//! The common part of both papers' methods: everything except their numbers.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::comparison::Comparison;
 use super::congestion::Congestion;
-use super::detector::{GroupWatch, Ways};
+use super::detector::{Comparisons, GroupDetector};
 use super::training::Trainer;
 use crate::methods::papers::distances::Measure;
 use crate::methods::papers::distances::bins::BinRule;
@@ -19,24 +19,18 @@ use crate::model::time::Span;
 
 /// The numbers of a paper.
 pub trait Paper: Clone + Debug + Send + Sync {
-    /// The word its method is chosen by.
     const NAME: &'static str;
-    /// The distance of samples.
     const STEP: Span;
-    /// The metrics it looks at.
     const METRICS: &'static [MetricId];
-    /// How components are compared.
     const COMPARISON: Comparison;
-    /// How `cwnd` is compared; nothing: like all others.
+    /// For `cwnd`. None: like all other metrics.
     const CONGESTION: Option<Congestion>;
 }
 
 /// The method of a paper.
 #[derive(Clone, Debug)]
 pub struct Published<P: Paper> {
-    /// The distance of samples.
     pub step: Span,
-    /// How components are compared.
     pub comparison: Comparison,
     metrics: Vec<&'static Metric>,
     thresholds: Option<Arc<Thresholds>>,
@@ -56,7 +50,7 @@ impl<P: Paper> Default for Published<P> {
 }
 
 impl<P: Paper> Published<P> {
-    /// With another measure: `kl` with the bins it was used with, by Sturges.
+    /// `kl` comes with Sturges' bins, as in its paper.
     pub fn with_measure(mut self, measure: Measure) -> Published<P> {
         self.comparison.measure = measure;
         if measure == Measure::Kl {
@@ -65,37 +59,36 @@ impl<P: Paper> Published<P> {
         self
     }
 
-    /// Looking at other metrics than the paper's.
+    /// Evaluates other metrics than the paper's.
     pub fn with_metrics(mut self, metrics: Vec<&'static Metric>) -> Published<P> {
         self.metrics = metrics;
         self
     }
 
-    /// With exact scores for everyone, where only verdicts are needed otherwise.
+    /// Computes exact scores of all components, at a higher cost.
     pub fn with_exact_scores(mut self) -> Published<P> {
         self.comparison.are_scores_exact = true;
         self
     }
 
-    /// With thresholds that were trained for this method and measure.
+    /// Fails if the thresholds were trained for another method or measure.
     pub fn with_thresholds(mut self, thresholds: Thresholds) -> Result<Published<P>, ThresholdsError> {
         thresholds.check(P::NAME, self.comparison.measure)?;
         self.thresholds = Some(Arc::new(thresholds));
         Ok(self)
     }
 
-    /// The thresholds in use. Nothing: it goes by the group's own spread, of which a caller should warn.
+    /// None: thresholds follow from the group's own spread, and the caller should print a warning.
     pub fn thresholds(&self) -> Option<&Thresholds> {
         self.thresholds.as_deref()
     }
 
-    /// Begins to learn the thresholds of a group.
     pub fn train(&self, peers: &Peers) -> Trainer {
-        Trainer::new(self.ways(), peers)
+        Trainer::new(self.comparisons(), peers)
     }
 
-    fn ways(&self) -> Ways {
-        Ways { comparison: self.comparison, congestion: P::CONGESTION }
+    fn comparisons(&self) -> Comparisons {
+        Comparisons { comparison: self.comparison, congestion: P::CONGESTION }
     }
 }
 
@@ -118,12 +111,12 @@ impl<P: Paper> Method for Published<P> {
         Some(self.step(recorded) * (sliding.size + more * sliding.shift) as i64)
     }
 
-    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
-        Box::new(GroupWatch::new(self.ways(), peers, self.thresholds.clone()))
+    fn detector(&self, peers: &Peers) -> Box<dyn Detector> {
+        Box::new(GroupDetector::new(self.comparisons(), peers, self.thresholds.clone()))
     }
 }
 
-/// Those of the metrics that components of a kind have.
+/// The metrics that components of a kind have.
 fn of_kind(metrics: &[&'static Metric], kind: &Kind) -> Vec<&'static Metric> {
     let has = |metric: &&&Metric| Schema::named(metric.table).is_some_and(|schema| schema.kind == *kind);
     metrics.iter().filter(has).copied().collect()

@@ -4,14 +4,11 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// The thresholds that are tried, one after the other, until no anomaly is left; and the cushion on the last one.
+/// Candidate thresholds, tried in order until no anomaly is left; the last one is multiplied by the cushion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
-    /// The lowest threshold.
     pub first: f64,
-    /// From one to the next.
     pub step: f64,
-    /// What the one that is found is multiplied with.
     pub cushion: f64,
 }
 
@@ -21,38 +18,38 @@ impl Steps {
     /// The same, not doubled: for `cwnd`.
     pub const PLAIN: Steps = Steps { cushion: 1.0, ..Steps::DOUBLED };
 
-    /// The threshold after training on data whose highest score is this. NaN: no score at all.
+    /// The threshold after training on data with this highest score. NaN: there was no score.
     pub fn threshold(&self, highest: f64) -> f64 {
         self.cushion * self.lowest_over(highest)
     }
 
-    /// The first step that is not below a score, without trying all those before it.
+    /// The first step that is not below the score, without trying all of them.
     fn lowest_over(&self, highest: f64) -> f64 {
         let at = |number: f64| self.first + number * self.step;
         let guess = ((highest - self.first) / self.step).ceil().max(0.0);
-        // The division rounds: the step beside may be the one.
+        // The division rounds: the neighbouring step may be the right one.
         let near = [guess - 1.0, guess, guess + 1.0].into_iter().filter(|number| *number >= 0.0).map(at);
         near.into_iter().find(|step| *step >= highest).unwrap_or_else(|| self.first.max(highest))
     }
 }
 
-/// The score that no window, or with a filter no k of 2k - 1 windows, has exceeded so far.
+/// The highest score so far that a window has, or with a filter, k of 2k - 1 windows have.
 #[derive(Clone, Debug)]
-pub struct Highest {
+pub(super) struct Highest {
     needed: usize,
     recent: VecDeque<f32>,
     highest: f32,
 }
 
 impl Highest {
-    /// Where so many of twice as many less one windows make an anomaly; 1: each window by itself.
-    pub fn new(needed: usize) -> Highest {
+    /// `needed` of `2 * needed - 1` windows; 1: each window alone.
+    pub(super) fn new(needed: usize) -> Highest {
         let needed = needed.max(1);
         Highest { needed, recent: VecDeque::with_capacity(2 * needed), highest: f32::NAN }
     }
 
-    /// Takes the next window's score. NaN is none, and counts as not anomalous.
-    pub fn push(&mut self, score: f32) {
+    /// Adds the score of the next window. NaN counts as not anomalous.
+    pub(super) fn push(&mut self, score: f32) {
         if self.recent.len() == 2 * self.needed - 1 {
             self.recent.pop_front();
         }
@@ -64,13 +61,13 @@ impl Highest {
         }
     }
 
-    /// Forgets the last windows, not what they reached.
-    pub fn gap(&mut self) {
+    /// Forgets the last windows, but not the highest score.
+    pub(super) fn gap(&mut self) {
         self.recent.clear();
     }
 
-    /// The score. NaN: there was none.
-    pub fn get(&self) -> f32 {
+    /// NaN: there was no score.
+    pub(super) fn get(&self) -> f32 {
         self.highest
     }
 }
@@ -81,7 +78,7 @@ mod tests {
     use crate::methods::papers::filter::Filter;
     use proptest::prelude::*;
 
-    /// As the paper tells it.
+    /// As described in the paper.
     fn stepping(scores: &[f32], needed: usize, steps: Steps) -> f64 {
         let is_calm = |threshold: f64| {
             let mut filter = Filter::new(needed, 1);
@@ -109,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn calm_data_give_the_lowest_threshold() {
+    fn data_without_anomalies_give_the_lowest_threshold() {
         assert_eq!(Steps::DOUBLED.threshold(f64::NAN), 0.2);
         assert_eq!(Steps::PLAIN.threshold(0.0), 0.1);
     }

@@ -1,6 +1,6 @@
-//! The method of the test-bench study (FAST '10): divergence of histograms, 1 s apart, and congestion windows.
+//! The method of the FAST '10 paper: divergence of histograms, every 1 s, and congestion windows.
 //!
-//! Every number is the paper's; docs/methods.md says where it stands there, and what was decided where it is silent.
+//! Every number is the paper's; docs/methods.md gives the sections, and the decisions where the paper is silent.
 
 use super::comparison::Comparison;
 use super::congestion::Congestion;
@@ -14,10 +14,8 @@ use crate::methods::papers::windows::smoothing::Smoothing;
 use crate::model::metric::MetricId;
 use crate::model::time::Span;
 
-/// The method of the FAST '10 paper.
 pub type Testbench = Published<Fast10>;
 
-/// The numbers of the FAST '10 paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Fast10;
 

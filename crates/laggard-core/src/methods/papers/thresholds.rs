@@ -1,4 +1,4 @@
-//! Thresholds as they are kept: what they are for, what they were trained on, and the numbers.
+//! The thresholds file: the method and measure it is for, the training data, and the thresholds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,37 +10,30 @@ use crate::model::component::Kind;
 use crate::model::metric::MetricId;
 use crate::model::time::Timestamp;
 
-/// The name and version of the file's form.
+/// The name and version of the file format.
 pub const SCHEMA: &str = "laggard.thresholds/1";
 
-/// All that training gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Where they come from.
     pub trained: Origin,
-    /// The numbers, for each metric of each peer group.
+    /// One entry for each metric of each peer group.
     #[serde(default, rename = "group")]
     pub groups: Vec<GroupThresholds>,
 }
 
-/// What thresholds were trained on, how, and when.
+/// The training data and the method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// The dataset, as it was named.
     pub dataset: String,
-    /// Its first instant that was looked at.
     pub from: Timestamp,
-    /// Its last.
     pub to: Timestamp,
-    /// The method that they are for.
     pub method: String,
-    /// The measure that they are for.
     pub measure: Measure,
-    /// When they were trained.
+    /// The date of the training.
     pub date: Timestamp,
 }
 
@@ -48,53 +41,33 @@ pub struct Origin {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupThresholds {
-    /// The group's name.
     pub name: String,
-    /// What its members are.
     pub kind: Kind,
-    /// Which metric.
     pub metric: MetricId,
-    /// How many windows they were trained on.
+    /// The number of windows in the training data.
     pub windows: usize,
-    /// The one for all members, where there is only one.
+    /// One threshold for all members, as for `cwnd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub common: Option<f64>,
-    /// The ones of single members.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub components: BTreeMap<String, f64>,
 }
 
-/// Why thresholds cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThresholdsError {
-    /// Not of the form.
     #[error("thresholds: {0}; write them with `laggard train`")]
     Form(String),
-    /// Of another version.
     #[error("thresholds: expected schema {SCHEMA:?}, found {0:?}; train again with this version")]
     Schema(String),
-    /// Not a threshold.
-    #[error("thresholds: {component} in group {group}, {metric}: {value} is no threshold (0 or more)")]
-    Number {
-        /// Whose.
-        component: String,
-        /// Of which group.
-        group: String,
-        metric: MetricId,
-        /// The number as written.
-        value: String,
-    },
-    /// For something else.
-    #[error("thresholds were trained for {trained}, not for {asked}; train for that, or choose that method")]
-    Mismatch {
-        /// The method and measure that they are for.
-        trained: String,
-        /// The method and measure that they were to be used for.
-        asked: String,
-    },
+    #[error("thresholds: {component} in group {group}, {metric}: {value} is not a threshold (0 or more)")]
+    Number { component: String, group: String, metric: MetricId, value: String },
+    #[error(
+        "thresholds were trained for {trained}, not for {asked}; train for this method and measure, or select the one of the file"
+    )]
+    Mismatch { trained: String, asked: String },
 }
 
-/// What is wrong in a file, with the line that it is in: the line itself may be of any length.
+/// The error with its line number, without the text of the line, which may be of any length.
 fn in_one_line(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().collect::<Vec<_>>().join(" ");
     let before = error.span().and_then(|place| text.get(..place.start));
@@ -105,12 +78,11 @@ fn in_one_line(text: &str, error: &toml::de::Error) -> String {
 }
 
 impl Thresholds {
-    /// With that origin and those numbers.
     pub fn new(trained: Origin, groups: Vec<GroupThresholds>) -> Thresholds {
         Thresholds { schema: SCHEMA.into(), trained, groups }
     }
 
-    /// Reads the form that [`Thresholds::to_toml`] writes.
+    /// Reads the format that [`Thresholds::to_toml`] writes.
     pub fn from_toml(text: &str) -> Result<Thresholds, ThresholdsError> {
         let form = |error: toml::de::Error| ThresholdsError::Form(in_one_line(text, &error));
         let table: toml::Table = text.parse().map_err(form)?;
@@ -123,12 +95,11 @@ impl Thresholds {
         Ok(thresholds)
     }
 
-    /// As a file.
     pub fn to_toml(&self) -> Result<String, ThresholdsError> {
         toml::to_string(self).map_err(|error| ThresholdsError::Form(error.to_string()))
     }
 
-    /// Refuses a method or measure that they were not trained for.
+    /// Fails for a method or measure that the thresholds were not trained for.
     pub fn check(&self, method: &str, measure: Measure) -> Result<(), ThresholdsError> {
         let Origin { method: trained_method, measure: trained, .. } = &self.trained;
         if trained_method == method && *trained == measure {
@@ -140,27 +111,27 @@ impl Thresholds {
         })
     }
 
-    /// A threshold for each member, or nothing if the metric was not trained at all. A member that is new since
-    /// then has the highest one of its group: it is not called anomalous for what any of them does.
+    /// A threshold for each member. None if the metric was not trained. A member that is not in the training data gets
+    /// the highest threshold of its group, so that it is not anomalous for behaving like another member.
     pub fn limits(&self, metric: MetricId, group: &str, members: &[Arc<str>]) -> Option<Vec<f64>> {
         let known = self.known(metric, group);
         let highest = known.values().copied().chain(self.common(metric, group)).reduce(f64::max)?;
         Some(members.iter().map(|name| known.get(&**name).copied().unwrap_or(highest)).collect())
     }
 
-    /// Whether a metric was trained at all.
+    /// The metric was trained.
     pub fn has(&self, metric: MetricId) -> bool {
         self.groups.iter().any(|found| found.metric == metric)
     }
 
-    /// The members that training has not seen.
+    /// The members that are not in the training data.
     pub fn untrained<'a>(&self, metric: MetricId, group: &str, members: &'a [Arc<str>]) -> Vec<&'a str> {
         let known = self.known(metric, group);
         let is_common = self.common(metric, group).is_some();
         members.iter().map(|name| &**name).filter(|name| !is_common && !known.contains_key(name)).collect()
     }
 
-    /// Of the group if it was trained, or else of all groups: groups may be cut anew.
+    /// Of the group if it was trained, otherwise of all groups: the grouping may have changed.
     fn of_group<'a>(&'a self, metric: MetricId, group: &str) -> impl Iterator<Item = &'a GroupThresholds> {
         let of_metric = self.groups.iter().filter(|found| found.metric == metric);
         let is_known = of_metric.clone().any(|found| found.name == group);
@@ -233,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_file_is_read_back() {
         let text = thresholds().to_toml().unwrap();
         assert_eq!(Thresholds::from_toml(&text), Ok(thresholds()));
         insta::assert_snapshot!(text);
@@ -250,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_group_of_another_name_finds_its_members() {
-        let limits = thresholds().limits(MetricId::Await, "cut anew", &names(&["oss1:sda"]));
+        let limits = thresholds().limits(MetricId::Await, "another group", &names(&["oss1:sda"]));
         assert_eq!(limits, Some(vec![120.0]));
     }
 
@@ -262,12 +233,12 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_refused_with_a_reason() {
+    fn an_unusable_file_is_refused_with_a_reason() {
         let text = thresholds().to_toml().unwrap();
-        let refused = |text: &str| Thresholds::from_toml(text).unwrap_err().to_string();
-        assert!(refused("").contains("expected schema"));
-        assert!(refused(&text.replace("120.0", "-1.0")).contains("oss1:sda in group attachments, await: -1"));
-        assert!(refused(&text.replace("windows", "widnows")).contains("widnows"));
+        let error = |text: &str| Thresholds::from_toml(text).unwrap_err().to_string();
+        assert!(error("").contains("expected schema"));
+        assert!(error(&text.replace("120.0", "-1.0")).contains("oss1:sda in group attachments, await: -1"));
+        assert!(error(&text.replace("windows", "widnows")).contains("widnows"));
         let error = thresholds().check("testbench", Measure::Kl).unwrap_err().to_string();
         assert!(error.contains("production (cdf), not for testbench (kl)"), "{error}");
     }

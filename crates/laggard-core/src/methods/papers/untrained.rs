@@ -1,29 +1,26 @@
 //! A threshold without training, from the group itself.
 //!
-//! The papers' thresholds need a fault-free past. Where there is none, one threshold for the whole group is taken
-//! from what its members have shown so far: for each member the furthest it ever was from the group's middle, of
-//! these the upper quartile, and that with the steps and the cushion of training. Up to a quarter of the members may
-//! be faulty from the first window on without raising it. It is blind to what training would have learnt of single
-//! members: one that is always different is called anomalous, whether that is a fault or its nature.
+//! The papers' thresholds need fault-free data. Without it, one threshold for the whole group follows from its members so
+//! far: the largest distance of each member from the group's middle, the upper quartile of these, and the steps and the
+//! cushion of training. Up to a quarter of the members may be faulty from the first window on without raising it. Unlike
+//! training, it cannot tell a member that is always different from a faulty one.
 
 use super::steps::Steps;
 
-/// What the members of a group have shown so far.
 #[derive(Clone, Debug)]
-pub struct Yardstick {
+pub(super) struct UntrainedThreshold {
     steps: Steps,
     furthest: Vec<f32>,
     ordered: Vec<f32>,
 }
 
-impl Yardstick {
-    /// For a group of so many.
-    pub fn new(steps: Steps, members: usize) -> Yardstick {
-        Yardstick { steps, furthest: vec![f32::NAN; members], ordered: Vec::with_capacity(members) }
+impl UntrainedThreshold {
+    pub(super) fn new(steps: Steps, members: usize) -> UntrainedThreshold {
+        UntrainedThreshold { steps, furthest: vec![f32::NAN; members], ordered: Vec::with_capacity(members) }
     }
 
-    /// Takes how far each member is from the middle in a window, and gives the threshold for this window.
-    pub fn threshold(&mut self, deviations: &[f32]) -> f32 {
+    /// The threshold for a window, given the distance of each member from the middle.
+    pub(super) fn of_window(&mut self, deviations: &[f32]) -> f32 {
         for (furthest, deviation) in self.furthest.iter_mut().zip(deviations) {
             *furthest = furthest.max(*deviation);
         }
@@ -32,7 +29,7 @@ impl Yardstick {
         let Some(last) = self.ordered.len().checked_sub(1) else {
             return self.steps.threshold(f64::NAN) as f32;
         };
-        // The lower one where the quartile falls between two: of three members the one in the middle.
+        // The lower of two neighbours: of three members the middle one.
         let (_, quartile, _) = self.ordered.select_nth_unstable_by(last * 3 / 4, f32::total_cmp);
         self.steps.threshold(f64::from(*quartile)) as f32
     }
@@ -43,8 +40,8 @@ mod tests {
     use super::*;
 
     fn threshold(windows: &[&[f32]]) -> f32 {
-        let mut yardstick = Yardstick::new(Steps::DOUBLED, windows[0].len());
-        windows.iter().map(|window| yardstick.threshold(window)).last().unwrap()
+        let mut untrained = UntrainedThreshold::new(Steps::DOUBLED, windows[0].len());
+        windows.iter().map(|window| untrained.of_window(window)).last().unwrap()
     }
 
     #[test]
@@ -55,12 +52,12 @@ mod tests {
     }
 
     #[test]
-    fn it_remembers_the_worst_that_most_have_shown() {
+    fn it_remembers_the_largest_distances() {
         assert_eq!(threshold(&[&[1.0, 4.0, 2.0], &[3.0, 1.0, 1.0]]), 6.0);
     }
 
     #[test]
-    fn members_without_samples_have_no_say() {
+    fn members_without_samples_do_not_count() {
         assert_eq!(threshold(&[&[f32::NAN, 1.0, 1.0, f32::NAN]]), 2.0);
         assert!(threshold(&[&[f32::NAN; 3]]) > 0.0);
     }

@@ -7,65 +7,59 @@ use serde::{Deserialize, Serialize};
 use super::super::component::Kind;
 use super::pattern::{Pattern, holes};
 
-/// What a cluster file says. An empty one is valid, and is what holds when there is none.
+/// An empty file is valid and equals the default without a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClusterFile {
-    /// The system's name, for reports.
+    /// The name of the system, for reports.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Components are peers if they are equal in all of these attributes.
+    /// Components are peers if all of these attributes are equal.
     pub group_by: Vec<String>,
-    /// What is not to be judged.
     #[serde(rename = "ignore", skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<Ignore>,
-    /// What recorded names mean. The first rule that matches a name holds.
+    /// Rules for recorded names. The first rule that matches a name applies.
     #[serde(rename = "component", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
 }
 
-/// A name, or many, that nobody wants judged.
+/// Names that are not evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ignore {
-    /// Which.
     #[serde(rename = "match")]
     pub pattern: Pattern,
-    /// Why; shown by `laggard cluster check`.
+    /// Shown by `laggard cluster check`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
-/// What recorded names of one shape mean.
+/// A rule for the recorded names that match a pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Which recorded names: `oss{n}:dm-{lun}`.
+    /// For example `oss{n}:dm-{lun}`.
     #[serde(rename = "match")]
     pub pattern: Pattern,
-    /// A better name, with the pattern's words filled in.
+    /// A better name, with the captured words filled in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is, if not what its table says.
+    /// The default is the kind of the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Attributes, with the pattern's words filled in: `lun = "lun{lun}"`, `priority = 1`.
+    /// With the captured words filled in: `lun = "lun{lun}"`, `priority = 1`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, Attribute>,
 }
 
-/// An attribute's value: text, or a number written as one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a text or a whole number")]
 pub enum Attribute {
-    /// Text.
     Text(String),
-    /// A whole number.
     Number(i64),
 }
 
 impl Attribute {
-    /// As text.
     pub fn text(&self) -> String {
         match self {
             Attribute::Text(text) => text.clone(),
@@ -80,22 +74,13 @@ impl From<String> for Attribute {
     }
 }
 
-/// A cluster file that cannot be understood.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// Not TOML, an unknown key, or a wrong value; the message has the line.
+    /// Not TOML, an unknown key, or a wrong value. The message contains the line.
     #[error(transparent)]
     Toml(#[from] toml::de::Error),
-    /// A hole that the pattern does not have.
     #[error("[[component]] {pattern:?}: {text:?} has {{{hole}}}, which the pattern does not")]
-    Hole {
-        /// The rule's pattern.
-        pattern: String,
-        /// The name or attribute.
-        text: String,
-        /// The word in braces.
-        hole: String,
-    },
+    Hole { pattern: String, text: String, hole: String },
 }
 
 impl Default for ClusterFile {
@@ -106,7 +91,6 @@ impl Default for ClusterFile {
 }
 
 impl ClusterFile {
-    /// Reads a cluster file's text.
     pub fn parse(text: &str) -> Result<ClusterFile, ClusterError> {
         let file: ClusterFile = toml::from_str(text)?;
         file.rules.iter().try_for_each(Rule::check)?;
@@ -120,7 +104,7 @@ impl ClusterFile {
 }
 
 impl Rule {
-    /// Every hole of the name and the attributes must be one of the pattern's.
+    /// Every word in braces must be captured by the pattern.
     fn check(&self) -> Result<(), ClusterError> {
         let words = self.pattern.words();
         let texts = self.name.iter().cloned().chain(self.attributes.values().map(Attribute::text));

@@ -1,4 +1,4 @@
-//! What was recorded, seen through a cluster file: components, their peer groups, and what fits nowhere.
+//! The components of a recording, their peer groups, and everything that matches no rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,32 +9,28 @@ use super::FEWEST_PEERS;
 use super::file::{ClusterFile, Rule};
 use super::pattern::fill;
 
-/// Something that there are recorded samples of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Recorded {
-    /// Its recorded name: `oss3:sdb`.
+    /// For example `oss3:sdb`.
     pub name: String,
-    /// What its table says it is.
+    /// The kind of its table.
     pub kind: Kind,
-    /// The host that recorded it.
     pub host: String,
 }
 
-/// A thing that can be blamed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Component {
-    /// The name it is reported by.
+    /// The name in reports.
     pub name: String,
-    /// The name it is recorded by.
+    /// The name in the recording.
     pub recorded: String,
-    /// What it is.
     pub kind: Kind,
-    /// What is known about it: server, device, lun, controller, array, priority, cohort, ...
+    /// server, device, lun, controller, array, priority, cohort, ...
     pub attributes: BTreeMap<String, String>,
 }
 
 impl Component {
-    /// Its server; one that has none is by itself.
+    /// A component without a server is its own.
     pub fn server(&self) -> &str {
         self.attributes.get("server").unwrap_or(&self.name)
     }
@@ -43,51 +39,46 @@ impl Component {
 /// Components that should behave alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerGroup {
-    /// What its members have in common: `attachment priority=1 cohort=old`.
+    /// Kind and common attributes: `attachment priority=1 cohort=old`.
     pub name: String,
-    /// What its members are.
     pub kind: Kind,
     /// Indices of components, in the order of their names.
     pub members: Vec<usize>,
 }
 
-/// A part of the cluster file that speaks of nothing recorded.
+/// An entry of the cluster file that matches no recorded name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmatched {
     /// `component` or `ignore`.
     pub section: &'static str,
-    /// Its pattern.
     pub pattern: String,
 }
 
-/// Every recorded component, accounted for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inventory {
-    /// All components that may be judged, by recorded name.
+    /// All components that are not ignored, ordered by recorded name.
     pub components: Vec<Component>,
-    /// Their peer groups, by name.
+    /// Ordered by name.
     pub groups: Vec<PeerGroup>,
-    /// Recorded names that the cluster file ignores, with its reason.
+    /// Ignored recorded names, with the reason.
     pub ignored: Vec<(String, String)>,
-    /// Components that no rule of the file speaks of, though it has rules. Indices of components.
+    /// Indices of components that match no rule, if the file has rules.
     pub unruled: Vec<usize>,
-    /// Parts of the file that match nothing.
     pub unmatched: Vec<Unmatched>,
-    /// Attributes that the file groups by and no component has; the default ones need not be there.
+    /// Attributes in `group_by` that no component has, except the default ones.
     pub unknown_attributes: Vec<String>,
-    /// Names that more than one component has.
+    /// Names of more than one component.
     pub twice: Vec<String>,
 }
 
 impl PeerGroup {
-    /// Whether there are enough members to compare.
-    pub fn is_judged(&self) -> bool {
+    /// There are enough members to compare.
+    pub fn is_evaluated(&self) -> bool {
         self.members.len() >= FEWEST_PEERS
     }
 }
 
 impl Inventory {
-    /// Sees what was recorded through a cluster file.
     pub fn new(file: &ClusterFile, recorded: &[Recorded]) -> Inventory {
         let mut inventory = Inventory::default();
         let mut matched = BTreeSet::new();
@@ -98,7 +89,7 @@ impl Inventory {
             let is_ruled = file.rules.iter().any(|rule| rule.pattern.matches(&recorded.name));
             match whole_disk(recorded, &disks) {
                 Some(disk) if !is_ruled => {
-                    inventory.ignored.push((recorded.name.clone(), format!("a part of {disk}")))
+                    inventory.ignored.push((recorded.name.clone(), format!("a partition of {disk}")))
                 }
                 _ => inventory.place(file, recorded, &mut matched),
             }
@@ -131,14 +122,14 @@ impl Inventory {
     }
 }
 
-/// The disk that a recorded partition is a part of, if that is recorded as well: the kernel counts its requests twice.
+/// The disk of a recorded partition, if it is recorded as well: the kernel counts the requests twice.
 fn whole_disk<'a>(recorded: &'a Recorded, disks: &BTreeSet<&str>) -> Option<&'a str> {
     let name = recorded.name.as_str();
     let disk = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if recorded.kind != Kind::ATTACHMENT || disk.len() == name.len() {
         return None;
     }
-    // `sda5` is of `sda`, `nvme0n1p2` of `nvme0n1`; `md127` is of nobody.
+    // `sda5` is of `sda`, `nvme0n1p2` of `nvme0n1`; `md127` is not a partition.
     let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
     let disk = match disk.strip_suffix('p') {
         Some(numbered) if ends_in_digit(numbered) => numbered,
@@ -176,13 +167,12 @@ fn apply(rule: &Rule, component: &mut Component) {
     }
 }
 
-/// What the members of a group have in common.
-type Likeness<'a> = (Kind, Vec<(&'a str, &'a str)>);
+/// Kind and attributes of a group.
+type GroupKey<'a> = (Kind, Vec<(&'a str, &'a str)>);
 
-/// Components of one kind with equal values of the attributes; one that lacks an attribute equals those that
-/// lack it too.
+/// Components of one kind with equal attributes; components without an attribute are equal in it.
 fn groups(group_by: &[String], components: &[Component]) -> Vec<PeerGroup> {
-    let mut members: BTreeMap<Likeness, Vec<usize>> = BTreeMap::new();
+    let mut members: BTreeMap<GroupKey, Vec<usize>> = BTreeMap::new();
     for (index, component) in components.iter().enumerate() {
         let value = |a: &str| component.attributes.get(a).map(String::as_str);
         let key = group_by.iter().filter_map(|a| Some((a.as_str(), value(a)?))).collect();
@@ -239,26 +229,26 @@ mod tests {
     fn without_a_file_all_disks_are_peers() {
         let inventory = Inventory::new(&ClusterFile::default(), &disks(&["b:sda", "a:sda", "a:sdb"]));
         assert_eq!(named(&inventory), [("attachment".into(), vec!["a:sda", "a:sdb", "b:sda"])]);
-        assert!(inventory.groups[0].is_judged());
+        assert!(inventory.groups[0].is_evaluated());
         assert_eq!(inventory.components[1].attributes["device"], "sdb");
     }
 
     #[test]
-    fn partitions_are_no_peers_of_whole_disks_unless_the_file_says_so() {
+    fn partitions_are_not_peers_of_whole_disks_unless_the_file_has_a_rule() {
         let names = ["a:md127", "a:nvme0n1", "a:nvme0n1p2", "a:sda", "a:sda5", "a:sdc1"];
         let inventory = Inventory::new(&ClusterFile::default(), &disks(&names));
         assert_eq!(
             named(&inventory),
             [("attachment".into(), vec!["a:md127", "a:nvme0n1", "a:sda", "a:sdc1"])]
         );
-        let parts = [("a:nvme0n1p2", "a part of a:nvme0n1"), ("a:sda5", "a part of a:sda")];
+        let parts = [("a:nvme0n1p2", "a partition of a:nvme0n1"), ("a:sda5", "a partition of a:sda")];
         assert_eq!(inventory.ignored, parts.map(|(name, reason)| (name.into(), reason.into())));
         let file = ClusterFile::parse("[[component]]\nmatch = '*:sda5'\nname = 'brick'\n").unwrap();
         assert!(Inventory::new(&file, &disks(&names)).components.iter().any(|c| c.name == "brick"));
     }
 
     #[test]
-    fn attributes_part_groups_and_names_get_better() {
+    fn attributes_split_groups_and_rules_rename_components() {
         let file = ClusterFile::parse(
             r#"
             [[ignore]]
@@ -287,14 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_matches_nothing_is_told() {
+    fn a_rule_that_matches_nothing_is_reported() {
         let file = ClusterFile::parse("[[component]]\nmatch = 'oss9:sdb'\n").unwrap();
         let inventory = Inventory::new(&file, &disks(&["oss1:sdb"]));
         assert_eq!(inventory.unmatched, [Unmatched { section: "component", pattern: "oss9:sdb".into() }]);
     }
 
     #[test]
-    fn misspelt_attributes_and_names_given_twice_are_told() {
+    fn unknown_attributes_and_duplicate_names_are_reported() {
         let file = ClusterFile::parse(
             "group_by = ['kind', 'sever']\n[[component]]\nmatch = '*:sd*'\nname = 'disk'\n",
         );

@@ -1,7 +1,6 @@
-//! How what was recorded maps to components, and which components are peers.
-//!
-//! In: the text of a cluster file, or none, and what was recorded. Out: [`Inventory`]. Always: every recorded
-//! component is accounted for, as a member of one peer group or as ignored.
+//! Maps recorded names to components and peer groups.
+//! In: the text of a cluster file, or none, and the recorded names. Out: [`Inventory`]. Always: every recorded component is
+//! either a member of one peer group or ignored.
 
 mod file;
 mod inventory;
@@ -11,5 +10,5 @@ pub use file::{Attribute, ClusterError, ClusterFile, Ignore, Rule};
 pub use inventory::{Component, Inventory, PeerGroup, Recorded, Unmatched};
 pub use pattern::{Pattern, PatternError};
 
-/// A group smaller than this is never judged: with two, nobody can say which one is the odd one.
+/// A comparison needs at least 3 peers: of two that differ, either may be the anomalous one.
 pub const FEWEST_PEERS: usize = 3;

@@ -6,8 +6,7 @@ use std::fmt;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-/// Names with holes. `{word}` stands for one part of a name, at least one character and none of `: / > @`, and
-/// remembers it; `*` stands for anything.
+/// A pattern for names. `{word}` captures at least one character other than `: / > @`; `*` matches anything.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Pattern {
@@ -15,10 +14,9 @@ pub struct Pattern {
     matcher: Regex,
 }
 
-/// What a pattern's holes stood for.
+/// The captured words.
 pub type Captures = BTreeMap<String, String>;
 
-/// A pattern that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("pattern {pattern:?}: {problem}")]
 pub struct PatternError {
@@ -27,7 +25,6 @@ pub struct PatternError {
 }
 
 impl Pattern {
-    /// Reads a pattern.
     pub fn new(text: &str) -> Result<Pattern, PatternError> {
         let wrong = |problem: String| PatternError { pattern: text.into(), problem };
         let expression = expression(text).map_err(wrong)?;
@@ -35,24 +32,22 @@ impl Pattern {
         Ok(Pattern { text: text.into(), matcher })
     }
 
-    /// What the holes stand for, if the name fits.
+    /// None if the name does not match.
     pub fn captures(&self, name: &str) -> Option<Captures> {
         let found = self.matcher.captures(name)?;
         let named = self.matcher.capture_names().flatten();
         Some(named.filter_map(|n| Some((n.to_owned(), found.name(n)?.as_str().to_owned()))).collect())
     }
 
-    /// The words of its holes.
+    /// The words that it captures.
     pub fn words(&self) -> Vec<&str> {
         self.matcher.capture_names().flatten().collect()
     }
 
-    /// Whether the name fits.
     pub fn matches(&self, name: &str) -> bool {
         self.matcher.is_match(name)
     }
 
-    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -83,19 +78,21 @@ fn hole(word: &str, so_far: &str) -> Result<String, String> {
     let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let hole = format!("(?<{word}>");
-    match () {
-        () if !is_word => Err(format!("{{{word}}} needs a word of letters, digits and _ inside")),
-        () if so_far.contains(&hole) => Err(format!("{{{word}}} stands twice")),
-        () => Ok(hole + "[^:/>@]+?)"),
+    if !is_word {
+        Err(format!("{{{word}}} needs a word of letters, digits and _ inside"))
+    } else if so_far.contains(&hole) {
+        Err(format!("{{{word}}} occurs twice"))
+    } else {
+        Ok(hole + "[^:/>@]+?)")
     }
 }
 
-/// The words in braces of a text.
+/// The words in braces in a text.
 pub fn holes(text: &str) -> impl Iterator<Item = &str> {
     text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
 }
 
-/// Puts captures into a text: `lun{lun}`.
+/// Fills captured words into a text: `lun{lun}`.
 pub fn fill(text: &str, captures: &Captures) -> String {
     let mut filled = text.to_owned();
     for (word, value) in captures {
@@ -134,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holes_remember_what_they_stood_for() {
+    fn words_are_captured() {
         let pattern = Pattern::new("oss{n}:dm-{lun}").unwrap();
         let captures = pattern.captures("oss3:dm-17").unwrap();
         assert_eq!(fill("lun{lun} of {n}", &captures), "lun17 of 3");
@@ -142,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_does_not_reach_over_a_separator_but_a_star_does() {
+    fn a_word_does_not_match_a_separator_but_a_star_does() {
         assert!(!Pattern::new("{host}").unwrap().matches("oss3:sda"));
         assert!(Pattern::new("*").unwrap().matches("oss3:sda"));
         assert!(Pattern::new("*:sda").unwrap().matches("cluster_A/host_3:sda"));
     }
 
     #[test]
-    fn other_characters_stand_for_themselves() {
+    fn other_characters_are_literal() {
         assert!(!Pattern::new("oss.:sda").unwrap().matches("oss3:sda"));
     }
 
@@ -158,7 +155,7 @@ mod tests {
         let problem = |text: &str| Pattern::new(text).unwrap_err().to_string();
         assert_eq!(problem("oss{n"), r#"pattern "oss{n": a `{` has no `}`"#);
         assert_eq!(problem("oss}"), r#"pattern "oss}": a `}` has no `{`"#);
-        assert_eq!(problem("{n}:{n}"), r#"pattern "{n}:{n}": {n} stands twice"#);
+        assert_eq!(problem("{n}:{n}"), r#"pattern "{n}:{n}": {n} occurs twice"#);
         assert_eq!(problem("{}"), r#"pattern "{}": {} needs a word of letters, digits and _ inside"#);
     }
 }

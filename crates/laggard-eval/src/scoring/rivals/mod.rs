@@ -104,7 +104,7 @@ impl Method for Contender {
         ids.iter().map(|id| id.metric()).collect()
     }
 
-    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
+    fn detector(&self, peers: &Peers) -> Box<dyn Detector> {
         Box::new(Watch::new(self, peers.members.len()))
     }
 }

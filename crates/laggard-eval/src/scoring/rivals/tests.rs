@@ -19,7 +19,7 @@ fn judged(rival: Rival, slow: f64, names: &[&str]) -> Vec<MetricScores> {
         members: names.iter().map(|&n| n.into()).collect(),
         servers: vec![],
     };
-    let mut watch = contender.watch(&peers);
+    let mut watch = contender.detector(&peers);
     let mut judged = watch.evaluate(&[table(names, 15, &rows)]);
     judged.extend(watch.finish());
     judged
@@ -62,7 +62,7 @@ fn a_window_that_is_cut_off_ends_with_its_last_sample() {
     let contender = Contender { rival: Rival::Iaso, lengths: vec![MINUTES(5)], scale: 1.0 };
     let peers =
         Peers { group: "g".into(), kind: Kind::ATTACHMENT, members: vec!["x".into(); 3], servers: vec![] };
-    let mut watch = contender.watch(&peers);
+    let mut watch = contender.detector(&peers);
     watch.evaluate(&[table(&["x"; 3], 15, &[[1.0; 8]; 3])]);
     let rest = watch.finish();
     assert_eq!(rest[0].windows[0].window.end(), Timestamp::from_seconds(120));

@@ -99,7 +99,7 @@ impl Device {
             return;
         }
         let slowness = self.slowness(second, seconds) * condition.slowness;
-        let noise = (1.0 + 0.35 * self.random.bell() / count.sqrt()).max(0.3);
+        let noise = (1.0 + 0.35 * self.random.normal() / count.sqrt()).max(0.3);
         let busy_ms = requests.service_ms() * slowness;
         let each = slowness * noise * waiting(busy_ms / 1000.0 / seconds);
         let own_us = requests.own * asked.own_ms * noise * 1000.0;
@@ -126,14 +126,14 @@ impl Device {
         if mean <= 0.0 {
             return 0.0;
         }
-        (mean * (1.0 + 0.03 * self.random.bell()) + self.random.share()).floor()
+        (mean * (1.0 + 0.03 * self.random.normal()) + self.random.share()).floor()
     }
 
     fn slowness(&mut self, second: f64, seconds: f64) -> f64 {
         self.left_to_wander -= seconds;
         if self.left_to_wander <= 0.0 {
             self.left_to_wander = MOOD;
-            self.wander = 0.9 * self.wander + 0.436 * WANDERING * self.random.bell();
+            self.wander = 0.9 * self.wander + 0.436 * WANDERING * self.random.normal();
         }
         let of_spells = |slowness, &(from, to, spell): &(f64, f64, f64)| {
             if (from..to).contains(&second) { slowness * spell } else { slowness }

@@ -61,7 +61,7 @@ impl Disk {
     /// A disk that serves `clients`, in turns.
     pub fn new(clients: usize, turns: Turns, random: &mut Random) -> Disk {
         Disk {
-            slowness: 1.0 + SPREAD * random.bell(),
+            slowness: 1.0 + SPREAD * random.normal(),
             queue: Queue::new(clients, turns),
             head_at: None,
             serving: None,

@@ -1,4 +1,4 @@
-//! How many bins a histogram has, and how wide they are.
+//! The number and the width of a histogram's bins.
 
 use laggard_kernels::bins::Scale;
 use laggard_kernels::extent::Extent;
@@ -9,23 +9,20 @@ use serde::{Deserialize, Serialize};
 /// Bins beyond this make histograms infeasible for bursty metrics (Intrepid paper, 4.2.2).
 pub const MOST_BINS: u16 = 1000;
 
-/// How the range of all peers' samples in a window is divided.
+/// Divides the range of all peers' samples in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BinRule {
     /// By the number of samples of a window: 7 bins for 64 (FAST '10; named in the Intrepid paper, 4.2.2).
     Sturges,
-    /// By the spread of all peers' samples, at most so many (Intrepid paper, 4.2).
-    FreedmanDiaconis {
-        /// The most bins there may be.
-        most: u16,
-    },
+    /// By the spread of all peers' samples (Intrepid paper, 4.2).
+    FreedmanDiaconis { most: u16 },
 }
 
 impl BinRule {
-    /// The bins for a window, of which the last `fresh` columns are new since the one before.
+    /// The bins for a window whose last `fresh` columns are not in the previous one.
     pub fn scale(self, rows: Rows, fresh: usize, overview: &mut Overview) -> Scale {
-        let extent = overview.look(rows, fresh);
+        let extent = overview.measure(rows, fresh);
         let count = match self {
             BinRule::Sturges => sturges(rows.columns()),
             BinRule::FreedmanDiaconis { most } => {
@@ -41,7 +38,7 @@ fn sturges(size: usize) -> u16 {
     ((size as f64).log2() + 1.0).ceil() as u16
 }
 
-/// Without spread the bins would be infinitely narrow: as many as there may be.
+/// Without spread the bins would be infinitely narrow: then their number is `most`.
 fn freedman_diaconis(extent: Extent, spread: f64, size: usize, most: u16) -> u16 {
     let width = 2.0 * spread * (size as f64).powf(-1.0 / 3.0);
     let count = ((extent.high - extent.low) / width).ceil();
@@ -64,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn freedman_and_diaconis_look_at_the_spread() {
+    fn freedman_diaconis_uses_the_spread() {
         let values: Vec<f64> = (0..=1000).map(f64::from).collect();
         let rule = BinRule::FreedmanDiaconis { most: MOST_BINS };
         // The quartiles are 500 apart: 1000 / (2 * 500 * 1001^(-1/3)) is a little over ten.
@@ -72,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_and_idleness_make_no_more_bins_than_allowed() {
+    fn outliers_and_idleness_do_not_exceed_the_limit_of_bins() {
         let rule = BinRule::FreedmanDiaconis { most: 1000 };
         let mut values: Vec<f64> = (0..60).map(f64::from).collect();
         values.push(1e12);

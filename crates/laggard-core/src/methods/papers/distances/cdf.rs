@@ -1,10 +1,9 @@
 //! The area between cumulative histograms, in counts.
 //!
-//! Missing samples count as being in one more bin past the last: they add to the area up to the last bin just as if they
-//! were nowhere (counts are compared, not shares), so absence is seen as distance.
+//! Missing samples count in one more bin past the last. Counts are compared, not shares, so absence adds distance.
 //!
-//! Verdicts need only "is it more than half?", which `pivots` settle for almost all members; only the others
-//! are compared with everyone.
+//! A decision needs only "more than half of the pairs?", which `pivots` answer for almost all members; only the others are
+//! compared with all members.
 
 use laggard_kernels::Lanes;
 use laggard_kernels::lanes::{ASKED, Question, exceed};
@@ -15,36 +14,34 @@ use super::bins::BinRule;
 use super::curves::Curves;
 use super::pairs::{self, majority};
 use super::pivots::Pivot;
-use super::{Distances, Settled};
+use super::{Decision, Distances};
 
-/// The members' curves, and what pivots tell of them.
 pub struct CdfDistances {
     rule: BinRule,
     overview: Overview,
     curves: Curves,
     /// The group's middle.
     middle: Pivot,
-    /// Memory that is used again and again.
+    // Buffers.
     other: Pivot,
     ordered: Vec<u32>,
     spread: Vec<Lanes>,
     undecided: Vec<(usize, u32)>,
 }
 
-/// Further pivots, tried one after the other: curves that so many members are below. They lie between the middle and
-/// those that are above or below all others, whose distances they tell almost exactly.
+/// Further pivots, tried in order: the curves that this share of the members is below. They lie between the middle and
+/// the outermost members, whose distances they give almost exactly.
 const SHARES: [f64; 6] = [0.15, 0.85, 0.3, 0.7, 0.05, 0.95];
 
-/// Members that are compared with everyone at a time, and blocks that each of them is compared with in its turn: a few
-/// hundred KiB, which are then at hand for all of them.
-const ASKED_IN_TURN: usize = 256 * ASKED;
-const COMPARED_AT_ONCE: usize = 192;
+/// Members that are compared with all others together, and blocks that are compared together: a few hundred KiB, which
+/// stay in the cache.
+const ASKED_TOGETHER: usize = 256 * ASKED;
+const BLOCKS_TOGETHER: usize = 192;
 
 /// With fewer undecided members than this, comparing them costs less than another pivot.
 const FEW: usize = 2 * ASKED;
 
 impl CdfDistances {
-    /// With bins by that rule.
     pub fn new(rule: BinRule) -> CdfDistances {
         CdfDistances {
             rule,
@@ -58,33 +55,32 @@ impl CdfDistances {
         }
     }
 
-    /// Takes what further pivots tell, as long as many are undecided. The first one is at no distance from nothing
-    /// at all: who has a higher sum than most is as far from them.
-    fn ask_pivots(&mut self, verdicts: &mut [Settled]) {
+    /// Uses further pivots while many members are undecided. The first one is the zero curve: a member with a higher sum
+    /// than most is at least this difference away from them.
+    fn decide_by_pivots(&mut self, decisions: &mut [Decision]) {
         let mut shares = SHARES.iter();
         let mut curve = vec![0; self.curves.size];
         while self.undecided.len() > FEW {
-            self.other.aim(&self.curves, &curve, &mut self.ordered);
+            self.other.measure(&self.curves, &curve, &mut self.ordered);
             let (middle, other) = (&self.middle, &self.other);
             self.undecided.retain(|&(member, limit)| {
-                let told = other.verdict(member, limit);
-                if let Some(is_over) = told {
-                    verdicts[member] = settled(middle.to[member], Some(limit), is_over);
+                let decision = other.is_over(member, limit);
+                if let Some(is_over) = decision {
+                    decisions[member] = decided(middle.to[member], Some(limit), is_over);
                 }
-                told.is_none()
+                decision.is_none()
             });
             let Some(share) = shares.next() else { return };
             curve = self.curves.curve(*share);
         }
     }
 
-    /// Compares those that are still undecided with all others, a few at a time, and with as many of these at a time
-    /// as stay in the processor's cache.
-    fn ask_everyone(&mut self, verdicts: &mut [Settled]) {
+    /// Compares the undecided members with all others, in portions that stay in the processor's cache.
+    fn decide_by_pairs(&mut self, decisions: &mut [Decision]) {
         let Curves { blocks, size, members, highest, .. } = &self.curves;
-        for undecided in self.undecided.chunks(ASKED_IN_TURN) {
+        for undecided in self.undecided.chunks(ASKED_TOGETHER) {
             let few = || undecided.chunks(ASKED);
-            // Where there are too few, one of them is asked for again.
+            // The last portion is filled up with its last member.
             let asked = |few: &[(usize, u32)]| std::array::from_fn(|number| few[number.min(few.len() - 1)]);
             self.spread.clear();
             for (member, _) in few().flat_map(asked) {
@@ -93,7 +89,7 @@ impl CdfDistances {
             let needed = majority(*members);
             let question = |(_, limit)| Question::new(limit, *members, needed);
             let mut questions: Vec<_> = few().map(|few| asked(few).map(question)).collect();
-            for blocks in blocks.chunks(COMPARED_AT_ONCE * size) {
+            for blocks in blocks.chunks(BLOCKS_TOGETHER * size) {
                 for (asked, questions) in self.spread.chunks(ASKED * size).zip(&mut questions) {
                     if !questions.iter().all(Question::is_settled) {
                         exceed(asked, blocks, *highest, questions);
@@ -101,7 +97,7 @@ impl CdfDistances {
                 }
             }
             for (&(member, limit), question) in undecided.iter().zip(questions.iter().flatten()) {
-                verdicts[member] = settled(self.middle.to[member], Some(limit), question.is_over());
+                decisions[member] = decided(self.middle.to[member], Some(limit), question.is_over());
             }
         }
     }
@@ -114,27 +110,26 @@ impl CdfDistances {
     }
 }
 
-/// Distances are whole numbers: above a threshold is above its whole part. None: nothing is above it.
+/// Distances are integers: above a threshold is above its integer part. None: no distance is above it.
 fn whole(threshold: f32) -> Option<u32> {
     (threshold < 4e9).then_some(threshold as u32)
 }
 
-/// The distance to the middle tells about how far one is from most; the verdict tells which side of the threshold
-/// the exact score is on.
-fn settled(to_middle: u32, limit: Option<u32>, is_over: bool) -> Settled {
+/// The distance from the middle approximates the score; it is moved to the side of the threshold of the exact score.
+fn decided(to_middle: u32, limit: Option<u32>, is_over: bool) -> Decision {
     let score = match (limit, is_over) {
         (Some(limit), true) => to_middle.max(limit + 1),
         (Some(limit), false) => to_middle.min(limit),
         (None, _) => to_middle,
     };
-    Settled { score: score as f32, is_over }
+    Decision { score: score as f32, is_over }
 }
 
 impl Distances for CdfDistances {
-    fn look(&mut self, rows: Rows, fresh: usize) {
+    fn measure(&mut self, rows: Rows, fresh: usize) {
         let scale = self.rule.scale(rows, fresh, &mut self.overview);
-        self.curves.draw(rows, scale);
-        self.middle.aim(&self.curves, &self.curves.middle(), &mut self.ordered);
+        self.curves.fill(rows, scale);
+        self.middle.measure(&self.curves, &self.curves.middle(), &mut self.ordered);
     }
 
     fn scores(&mut self, scores: &mut Vec<f32>) {
@@ -147,20 +142,20 @@ impl Distances for CdfDistances {
         deviations.extend(self.middle.to.iter().map(|&distance| distance as f32));
     }
 
-    fn settle(&mut self, thresholds: &[f32], verdicts: &mut Vec<Settled>) {
+    fn decide(&mut self, thresholds: &[f32], decisions: &mut Vec<Decision>) {
         self.undecided.clear();
-        verdicts.clear();
+        decisions.clear();
         for (member, &threshold) in thresholds.iter().enumerate().take(self.curves.members) {
             let limit = whole(threshold);
-            let told = limit.map_or(Some(false), |limit| self.middle.verdict(member, limit));
-            self.undecided.extend(limit.filter(|_| told.is_none()).map(|limit| (member, limit)));
-            verdicts.push(settled(self.middle.to[member], limit, told.unwrap_or(false)));
+            let is_over = limit.map_or(Some(false), |limit| self.middle.is_over(member, limit));
+            self.undecided.extend(limit.filter(|_| is_over.is_none()).map(|limit| (member, limit)));
+            decisions.push(decided(self.middle.to[member], limit, is_over.unwrap_or(false)));
         }
-        self.ask_pivots(verdicts);
-        self.ask_everyone(verdicts);
+        self.decide_by_pivots(decisions);
+        self.decide_by_pairs(decisions);
     }
 
-    /// Members whose score cannot be higher are passed over.
+    /// Skips members whose score cannot be higher.
     fn raise(&mut self, highest: &mut [f32]) {
         for (member, highest) in highest.iter_mut().enumerate().take(self.curves.members) {
             if self.middle.highest(member) as f32 > *highest || highest.is_nan() {
@@ -202,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn scores_and_verdicts_are_those_of_all_pairs(
+        fn scores_and_decisions_are_those_of_all_pairs(
             (size, values) in group(), rule in prop_oneof![Just(RULE), Just(BinRule::Sturges)],
             thresholds in proptest::collection::vec(prop_oneof![0.0f32..60.0, Just(0.0), 0.0f32..9000.0], 260),
         ) {
@@ -210,15 +205,15 @@ mod tests {
             prop_assume!(values.iter().any(|value| !value.is_nan()));
             let expected: Vec<f32> = naive::cdf_scores(rows, rule).iter().map(|&score| score as f32).collect();
             let mut distances = CdfDistances::new(rule);
-            distances.look(rows, rows.columns());
+            distances.measure(rows, rows.columns());
             let mut scores = Vec::new();
             distances.scores(&mut scores);
             prop_assert_eq!(&scores, &expected);
-            let mut verdicts = Vec::new();
-            distances.settle(&thresholds[..scores.len()], &mut verdicts);
-            for ((score, verdict), threshold) in expected.iter().zip(verdicts).zip(&thresholds) {
-                prop_assert_eq!(verdict.is_over, score > threshold);
-                prop_assert_eq!(verdict.score > *threshold, verdict.is_over);
+            let mut decisions = Vec::new();
+            distances.decide(&thresholds[..scores.len()], &mut decisions);
+            for ((score, decision), threshold) in expected.iter().zip(decisions).zip(&thresholds) {
+                prop_assert_eq!(decision.is_over, score > threshold);
+                prop_assert_eq!(decision.score > *threshold, decision.is_over);
             }
             let mut highest = thresholds[..scores.len()].to_vec();
             distances.raise(&mut highest);
@@ -228,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Members that share a load, each with its own speed and noise; one in fifty limps.
+    /// Members that share a load, each with its own speed and noise; one in fifty is slow.
     fn crowd(members: usize, size: usize) -> Vec<f64> {
         let mut state = 1u64;
         let mut even = || {
@@ -243,18 +238,18 @@ mod tests {
     }
 
     #[test]
-    fn however_many_there_are_no_more_than_a_few_are_compared_with_everyone() {
+    fn only_a_few_members_are_compared_with_all_others() {
         for members in [200, 400, 800, 1600, 3200] {
             let values = crowd(members, 60);
             let mut distances = CdfDistances::new(RULE);
-            distances.look(Rows::new(&values, 60, 0, 60), 60);
+            distances.measure(Rows::new(&values, 60, 0, 60), 60);
             let mut deviations = Vec::new();
             distances.deviations(&mut deviations);
             deviations.sort_unstable_by(f32::total_cmp);
-            let mut verdicts = Vec::new();
-            // Twice what most have shown, as untrained.
-            distances.settle(&vec![2.0 * deviations[members * 3 / 4]; members], &mut verdicts);
-            assert_eq!(verdicts.iter().filter(|verdict| verdict.is_over).count(), members / 50);
+            let mut decisions = Vec::new();
+            // As untrained.
+            distances.decide(&vec![2.0 * deviations[members * 3 / 4]; members], &mut decisions);
+            assert_eq!(decisions.iter().filter(|decision| decision.is_over).count(), members / 50);
             assert!(distances.undecided.len() <= FEW, "{} of {members}", distances.undecided.len());
         }
     }
@@ -264,7 +259,7 @@ mod tests {
         let mut values: Vec<f64> = (0..240).map(|k| f64::from(k % 60)).collect();
         values[180..].fill(f64::NAN);
         let mut distances = CdfDistances::new(BinRule::Sturges);
-        distances.look(Rows::new(&values, 60, 0, 60), 60);
+        distances.measure(Rows::new(&values, 60, 0, 60), 60);
         let mut scores = Vec::new();
         distances.scores(&mut scores);
         assert_eq!(scores[0], 0.0);
@@ -276,9 +271,9 @@ mod tests {
     fn no_threshold_is_no_anomaly() {
         let values = [0.0, 0.0, 9.0];
         let mut distances = CdfDistances::new(RULE);
-        distances.look(Rows::new(&values, 1, 0, 1), 1);
-        let mut verdicts = Vec::new();
-        distances.settle(&[f32::NAN, f32::INFINITY, f32::INFINITY], &mut verdicts);
-        assert!(verdicts.iter().all(|verdict| !verdict.is_over));
+        distances.measure(Rows::new(&values, 1, 0, 1), 1);
+        let mut decisions = Vec::new();
+        distances.decide(&[f32::NAN, f32::INFINITY, f32::INFINITY], &mut decisions);
+        assert!(decisions.iter().all(|decision| !decision.is_over));
     }
 }

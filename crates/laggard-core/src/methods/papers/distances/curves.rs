@@ -1,8 +1,8 @@
-//! The members' cumulative histograms, as curves that can be laid over each other.
+//! The members' cumulative histograms, as curves.
 //!
-//! A curve is drawn along its bins, as the number of samples up to each, or along its samples, as the bin of the i-th
-//! lowest. The area between two curves is the same both ways: the sum of the differences at all positions. What
-//! has fewer positions costs less.
+//! A curve is stored along its bins, as the number of samples up to each bin, or along its samples, as the bin of the i-th
+//! lowest. The area between two curves is the same both ways: the sum of the differences at all positions. The form with
+//! fewer positions costs less.
 
 use laggard_kernels::bins::{Scale, number};
 use laggard_kernels::counts::{MOST_COUNTED, PAST, count_up};
@@ -19,21 +19,21 @@ pub(super) struct Curves {
     /// Positions of a curve.
     pub(super) size: usize,
     pub(super) members: usize,
-    /// No curve is higher anywhere.
+    /// The highest possible value.
     pub(super) highest: u16,
-    /// How many are below the middle; of an even number of members, it is the one with the lower bins.
+    /// The rank of the median; of an even number of members, the one with the lower bins.
     middle: usize,
     network: Network,
 }
 
-/// Blocks that are drawn at a time, while they are in the processor's nearest cache.
-const DRAWN_AT_ONCE: usize = 8;
+/// Blocks that are filled together, while they are in the processor's nearest cache.
+const BLOCKS_TOGETHER: usize = 8;
 
-/// Past the last member, curves are too high to be any.
-const TOO_HIGH: u16 = u16::MAX;
+/// The value of unused lanes past the last member, above all curves.
+const UNUSED: u16 = u16::MAX;
 
-/// Blocks that are looked at to find a curve that need not be exact.
-const LOOKED_AT: usize = 32;
+/// The number of blocks sampled for an approximate curve.
+const SAMPLED: usize = 32;
 
 impl Default for Curves {
     fn default() -> Curves {
@@ -42,37 +42,37 @@ impl Default for Curves {
 }
 
 impl Curves {
-    /// Draws those of a window. Missing samples are in a bin of their own, past the last.
-    pub(super) fn draw(&mut self, rows: Rows, scale: Scale) {
+    /// Computes the curves of a window. Missing samples are in their own bin past the last.
+    pub(super) fn fill(&mut self, rows: Rows, scale: Scale) {
         self.members = rows.count();
         let (bins, samples) = (usize::from(scale.count), rows.columns());
         if bins <= samples && samples <= MOST_COUNTED {
-            self.draw_along_bins(rows, scale);
+            self.fill_along_bins(rows, scale);
         } else {
-            self.draw_along_samples(rows, scale);
+            self.fill_along_samples(rows, scale);
         }
     }
 
-    fn draw_along_bins(&mut self, rows: Rows, scale: Scale) {
+    fn fill_along_bins(&mut self, rows: Rows, scale: Scale) {
         (self.size, self.highest) = (usize::from(scale.count), rows.columns() as u16);
-        // Who has the lower bins has the higher counts.
+        // A member with lower bins has higher counts.
         self.middle = self.members / 2;
         let (mut bins, mut counts) = ([[PAST; MOST_COUNTED]; LANES], [[0; MOST_COUNTED]; LANES]);
         let count = |rows: Rows, block: &mut [Lanes]| {
             for (row, bins) in rows.iter().zip(&mut bins) {
                 number(row, scale, &mut bins[..row.len()]);
             }
-            // Not at once: what was just written in pieces is slow to be read as a whole.
+            // In a second loop: reading a whole register right after writing it in pieces is slow.
             for (bins, counts) in bins.iter().zip(&mut counts) {
                 count_up(bins, counts);
             }
-            counts[rows.count()..].fill([TOO_HIGH; MOST_COUNTED]);
+            counts[rows.count()..].fill([UNUSED; MOST_COUNTED]);
             turn(counts.as_flattened(), MOST_COUNTED, block);
         };
-        draw(rows, &mut self.blocks, self.size, count, |_| ());
+        fill(rows, &mut self.blocks, self.size, count, |_| ());
     }
 
-    fn draw_along_samples(&mut self, rows: Rows, scale: Scale) {
+    fn fill_along_samples(&mut self, rows: Rows, scale: Scale) {
         (self.size, self.highest) = (rows.columns(), scale.count);
         self.middle = (self.members - 1) / 2;
         if self.network.size() != self.size {
@@ -84,15 +84,15 @@ impl Curves {
             for (row, bins) in rows.iter().zip(bins.chunks_exact_mut(*size)) {
                 number(row, scale, bins);
             }
-            bins[rows.count() * *size..].fill(TOO_HIGH);
+            bins[rows.count() * *size..].fill(UNUSED);
             turn(&bins, *size, block);
         };
-        draw(rows, blocks, *size, gather, |blocks| network.sort(blocks));
+        fill(rows, blocks, *size, gather, |blocks| network.sort(blocks));
     }
 
     /// The curve below which a share of the members is, at each position.
     pub(super) fn curve(&self, share: f64) -> Vec<u16> {
-        let every = (self.blocks.len() / self.size / LOOKED_AT).max(1);
+        let every = (self.blocks.len() / self.size / SAMPLED).max(1);
         let blocks = (0..self.members).step_by(LANES).step_by(every);
         let count: usize = blocks.map(|first| LANES.min(self.members - first)).sum();
         self.ranked(every, ((count - 1) as f64 * share) as usize)
@@ -128,8 +128,8 @@ impl Curves {
     }
 }
 
-/// Draws the rows of each block into it, and finishes some blocks at a time.
-fn draw(
+/// Fills each block from its rows, and finishes some blocks together.
+fn fill(
     rows: Rows,
     blocks: &mut Vec<Lanes>,
     size: usize,
@@ -138,7 +138,7 @@ fn draw(
 ) {
     blocks.resize(rows.count().div_ceil(LANES) * size, Lanes::all(0));
     let mut first = 0;
-    for together in blocks.chunks_mut(DRAWN_AT_ONCE * size) {
+    for together in blocks.chunks_mut(BLOCKS_TOGETHER * size) {
         for block in together.chunks_exact_mut(size) {
             let rows = rows.some(first, LANES.min(rows.count() - first));
             block_of(rows, block);

@@ -1,10 +1,10 @@
 //! The symmetric Kullback-Leibler divergence of histograms (FAST '10 paper, 10.1).
 //!
-//! Where the paper is silent:
-//! - A bin that is empty on one side would make two components infinitely unlike. Every bin counts `empty_bin`
-//!   samples more than it has: 0.5, the usual choice for the estimate of shares from counts. A stray sample then costs
-//!   little, and two windows without a common bin have a finite distance (4.6 with 64 samples in 7 bins).
-//! - Missing samples have a bin of their own, in windows where any member misses one: absence is seen as distance.
+//! Decisions where the paper is silent:
+//! - A bin that is empty on one side would make the distance infinite. Every bin counts `empty_bin` samples more than it
+//!   has: 0.5, the usual choice for estimating shares from counts. A stray sample then adds little, and two windows
+//!   without a common bin have a finite distance (4.6 with 64 samples in 7 bins).
+//! - In windows where any member misses a sample, missing samples have their own bin, so absence adds distance.
 
 use laggard_kernels::bins::number;
 use laggard_kernels::quartiles::Overview;
@@ -14,10 +14,9 @@ use super::Distances;
 use super::bins::BinRule;
 use super::pairs;
 
-/// The usual choice of samples that every bin counts in addition.
+/// The usual number of samples added to every bin.
 pub const EMPTY_BIN: f64 = 0.5;
 
-/// The members' histograms.
 pub struct KlDistances {
     rule: BinRule,
     empty_bin: f64,
@@ -26,15 +25,13 @@ pub struct KlDistances {
     width: usize,
     /// Samples in each bin, member after member.
     counts: Vec<u16>,
-    /// The logarithm of each count that there may be.
+    /// The logarithm of each possible count.
     logarithms: Vec<f64>,
-    /// What all shares are divided by, twice.
     divisor: f64,
     scores: Vec<f32>,
 }
 
 impl KlDistances {
-    /// With bins by that rule; each counts so many samples more than it has.
     pub fn new(rule: BinRule, empty_bin: f64) -> KlDistances {
         let empty_bin = if empty_bin > 0.0 { empty_bin } else { EMPTY_BIN };
         KlDistances {
@@ -69,7 +66,7 @@ impl KlDistances {
         members.clone().map(score).collect()
     }
 
-    /// Half the sum over bins of (p - q) (log p - log q): both divergences at once, and exactly symmetric.
+    /// Half the sum over bins of (p - q) (log p - log q): both divergences together, exactly symmetric.
     fn distance(&self, one: &[u16], other: &[u16]) -> f64 {
         let part = |(&a, &b): (&u16, &u16)| {
             let logarithms = self.logarithms[usize::from(a)] - self.logarithms[usize::from(b)];
@@ -80,7 +77,7 @@ impl KlDistances {
 }
 
 impl Distances for KlDistances {
-    fn look(&mut self, rows: Rows, fresh: usize) {
+    fn measure(&mut self, rows: Rows, fresh: usize) {
         self.count(rows, fresh);
         let is_any_missing = self.counts.chunks_exact(self.width).any(|counts| counts[self.width - 1] > 0);
         let bins = self.width - usize::from(!is_any_missing);
@@ -102,7 +99,7 @@ mod tests {
         let values = members.concat();
         let size = members[0].len();
         let mut distances = KlDistances::new(BinRule::Sturges, EMPTY_BIN);
-        distances.look(Rows::new(&values, size, 0, size), size);
+        distances.measure(Rows::new(&values, size, 0, size), size);
         let mut scores = Vec::new();
         distances.scores(&mut scores);
         scores
@@ -122,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_sample_costs_little() {
+    fn a_stray_sample_adds_little() {
         let mut stray = ramp(0.0);
         stray[5] = 63.0;
         let mut peers = vec![ramp(0.0), ramp(0.0), ramp(0.0), stray];

@@ -1,19 +1,17 @@
-//! How far a member is from the group's median at the same instants, summed over the window (Intrepid paper, 5.3).
+//! The distance of a member from the group's median at the same instants, summed over the window (Intrepid paper, 5.3).
 //!
-//! Missing samples add nothing, as in the paper, which names that as a weakness of the measure; a member without
-//! any sample has no score.
+//! Missing samples add nothing, which the paper names as a weakness of the measure; a member without samples has no score.
 
 use laggard_kernels::rows::Rows;
 
 use super::Distances;
 
-/// The members' distances to the median.
 #[derive(Default)]
 pub struct MedianDistances {
     scores: Vec<f32>,
 }
 
-/// The middle one of the values that are there, or between the two in the middle; NaN if there is none.
+/// Of an even number, between the middle two. NaN if there are no values.
 pub fn median(values: &mut Vec<f64>) -> f64 {
     values.retain(|value| !value.is_nan());
     if values.is_empty() {
@@ -35,7 +33,7 @@ fn score(row: &[f64], medians: &[f64]) -> f32 {
 }
 
 impl Distances for MedianDistances {
-    fn look(&mut self, rows: Rows, _fresh: usize) {
+    fn measure(&mut self, rows: Rows, _fresh: usize) {
         let mut column = Vec::with_capacity(rows.count());
         let mut medians = vec![0.0; rows.columns()];
         for (instant, place) in medians.iter_mut().enumerate() {
@@ -56,10 +54,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_is_as_far_as_it_is_from_the_middle_at_each_instant() {
+    fn the_score_is_the_sum_of_the_distances_from_the_median() {
         let values = [1.0, 2.0, 1.0, 4.0, 6.0, 2.0, f64::NAN, f64::NAN];
         let mut distances = MedianDistances::default();
-        distances.look(Rows::new(&values, 2, 0, 2), 2);
+        distances.measure(Rows::new(&values, 2, 0, 2), 2);
         let mut scores = Vec::new();
         distances.scores(&mut scores);
         assert_eq!(scores[..3], [0.0, 2.0, 5.0]);

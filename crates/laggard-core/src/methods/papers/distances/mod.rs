@@ -1,6 +1,6 @@
-//! How unlike its peers a component is, in one window.
-//! In: the smoothed samples of a window, a row for each member of the group. Out: scores, or verdicts at given
-//! thresholds. Always: the order of the members changes no score, and verdicts are those of all pairs.
+//! The distance of each component from its peers, in one window.
+//! In: the smoothed samples of a window, a row for each member of the group. Out: scores, or decisions at given
+//! thresholds. Always: the order of the members changes no score, and decisions equal those of all pairs.
 
 pub mod bins;
 pub mod cdf;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use bins::BinRule;
 
-/// What is taken for the distance of two components.
+/// The distance of two components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
@@ -25,17 +25,15 @@ pub enum Measure {
     Cdf,
     /// The symmetric Kullback-Leibler divergence of their histograms (FAST '10 paper, 10.1).
     Kl,
-    /// How far they are from the group's median at the same instants (Intrepid paper, 5.3).
+    /// The distance from the group's median at the same instants (Intrepid paper, 5.3).
     Median,
-    /// Their highest sample; no comparison with anyone (Intrepid paper, 5.3).
+    /// The highest sample, without a comparison (Intrepid paper, 5.3).
     Thresh,
 }
 
 impl Measure {
-    /// All of them.
     pub const ALL: [Measure; 4] = [Measure::Cdf, Measure::Kl, Measure::Median, Measure::Thresh];
 
-    /// Its word.
     pub fn as_str(self) -> &'static str {
         match self {
             Measure::Cdf => "cdf",
@@ -45,12 +43,10 @@ impl Measure {
         }
     }
 
-    /// The measure with that word.
     pub fn named(word: &str) -> Option<Measure> {
         Measure::ALL.into_iter().find(|measure| measure.as_str() == word)
     }
 
-    /// Ready to look at windows of a group.
     pub fn distances(self, rule: BinRule, empty_bin: f64) -> Box<dyn Distances> {
         match self {
             Measure::Cdf => Box::new(cdf::CdfDistances::new(rule)),
@@ -61,36 +57,36 @@ impl Measure {
     }
 }
 
-/// What is said of one member at a given threshold.
+/// The position of one member relative to its threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settled {
-    /// On the same side of the threshold as the exact score, and close to it where that is not known.
+pub struct Decision {
+    /// On the same side of the threshold as the exact score, or the exact score itself.
     pub score: f32,
-    /// Whether the exact score is above the threshold.
+    /// The exact score is above the threshold.
     pub is_over: bool,
 }
 
 /// Scores of the members of a group, one window after the other.
 pub trait Distances: Send {
-    /// Looks at a window: everything below speaks of it. There is at least one sample. All but the last `fresh`
-    /// columns are those that the window looked at before ended with; where none was, all columns are fresh.
-    fn look(&mut self, rows: Rows, fresh: usize);
+    /// Takes the next window, which the other functions refer to. It has at least one sample. All columns except the last
+    /// `fresh` are the last ones of the previous window; without a previous window, all are fresh.
+    fn measure(&mut self, rows: Rows, fresh: usize);
 
-    /// The exact score of each member; NaN where there is none.
+    /// The exact score of each member; NaN if it has none.
     fn scores(&mut self, scores: &mut Vec<f32>);
 
-    /// How far each member is from the group's middle: the scores, or something close that costs less.
+    /// The distance of each member from the group's middle: the score, or a cheaper approximation.
     fn deviations(&mut self, deviations: &mut Vec<f32>) {
         self.scores(deviations);
     }
 
-    /// For each member whether its score is above its threshold.
-    fn settle(&mut self, thresholds: &[f32], settled: &mut Vec<Settled>) {
+    /// Decides for each member whether its score is above its threshold.
+    fn decide(&mut self, thresholds: &[f32], decisions: &mut Vec<Decision>) {
         let mut scores = Vec::new();
         self.scores(&mut scores);
-        let settle = |(&score, &threshold): (&f32, &f32)| Settled { score, is_over: score > threshold };
-        settled.clear();
-        settled.extend(scores.iter().zip(thresholds).map(settle));
+        let decide = |(&score, &threshold): (&f32, &f32)| Decision { score, is_over: score > threshold };
+        decisions.clear();
+        decisions.extend(scores.iter().zip(thresholds).map(decide));
     }
 
     /// Raises each of `highest` to the score of its member, where that is higher.
@@ -103,10 +99,9 @@ pub trait Distances: Send {
     }
 }
 
-/// Whether a window can be judged: most members have samples in it. Where most are silent, those who are not would
-/// be the odd ones, and nobody is to be blamed for speaking.
-pub fn is_judgeable(rows: Rows) -> bool {
-    // One value of a row is mostly enough.
+/// Most members have samples in the window. If most were absent, the present members would be the anomalous ones.
+pub fn is_evaluable(rows: Rows) -> bool {
+    // Usually the first value decides.
     let is_present = |member: &usize| rows.row(*member).iter().any(|value| !value.is_nan());
     let present = (0..rows.count()).filter(is_present).count();
     2 * present > rows.count()

@@ -1,4 +1,4 @@
-//! All pairs in the plainest words: what the fast ways are checked against, and measured against.
+//! All pairs, straightforward: the reference for tests and benchmarks.
 
 use laggard_kernels::quartiles::Overview;
 use laggard_kernels::rows::Rows;

@@ -1,6 +1,6 @@
-//! From the distances to all peers to one score.
+//! The score of a member from its distances to all peers.
 
-/// So many of a member's pairs are more than half, in a group of so many.
+/// The smallest number of a member's pairs that is more than half.
 pub fn majority(members: usize) -> usize {
     members.saturating_sub(1) / 2 + 1
 }
@@ -8,7 +8,7 @@ pub fn majority(members: usize) -> usize {
 /// The score of a member, from its distances to all members (its own, 0, among them): the highest number that more
 /// than half of its pairs reach. So the score is above a threshold exactly when more than half of the pairs are.
 pub fn score<T: Copy>(distances: &mut [T], order: impl FnMut(&T, &T) -> std::cmp::Ordering) -> T {
-    // Its own distance is the lowest there is, so it takes no place among those above.
+    // Its own distance, 0, is the lowest, so it does not count among those above.
     let place = distances.len() - majority(distances.len());
     *distances.select_nth_unstable_by(place, order).1
 }

@@ -1,8 +1,7 @@
-//! What the distances to a few chosen points tell of the distances between all members.
+//! Bounds for the scores from the distances of all members to one point, the pivot.
 //!
-//! The distance obeys the triangle inequality: two members are no further apart than both are from a pivot together,
-//! and no closer than the difference of the two. So from the distances of all members to a pivot follow bounds for
-//! the score of each, without looking at pairs.
+//! By the triangle inequality, two members are no further apart than the sum of their distances to the pivot, and no closer
+//! than the difference. So the distances to a pivot give bounds for each score without comparing pairs.
 
 use super::curves::Curves;
 use super::pairs::majority;
@@ -13,13 +12,13 @@ pub(super) struct Pivot {
     pub(super) to: Vec<u32>,
     /// More than half of a member's pairs are with members no further than this.
     near: u32,
-    /// And more than half with members no closer than this.
+    /// More than half of a member's pairs are with members no closer than this.
     far: u32,
 }
 
 impl Pivot {
-    /// Measures to another point.
-    pub(super) fn aim(&mut self, curves: &Curves, curve: &[u16], ordered: &mut Vec<u32>) {
+    /// Measures the distances to a curve.
+    pub(super) fn measure(&mut self, curves: &Curves, curve: &[u16], ordered: &mut Vec<u32>) {
         curves.distances(curve, &mut self.to);
         let needed = majority(self.to.len());
         ordered.clone_from(&self.to);
@@ -41,12 +40,14 @@ impl Pivot {
         self.to[member].saturating_add(self.far)
     }
 
-    /// Whether a member's score is above a limit, where the bounds tell.
-    pub(super) fn verdict(&self, member: usize, limit: u32) -> Option<bool> {
-        match () {
-            () if self.highest(member) <= limit => Some(false),
-            () if self.lowest(member) > limit => Some(true),
-            () => None,
+    /// Whether a member's score is above a limit. None: between the bounds.
+    pub(super) fn is_over(&self, member: usize, limit: u32) -> Option<bool> {
+        if self.highest(member) <= limit {
+            Some(false)
+        } else if self.lowest(member) > limit {
+            Some(true)
+        } else {
+            None
         }
     }
 }

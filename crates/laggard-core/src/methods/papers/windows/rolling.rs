@@ -1,4 +1,4 @@
-//! Smoothed windows over a table that comes in stretches: what one call leaves over, the next one goes on with.
+//! Smoothed windows over a table that arrives in chunks.
 
 use laggard_kernels::rows::{Rows, prefetch};
 
@@ -11,47 +11,47 @@ use crate::tables::grid::Grid;
 
 /// The windows of one metric of a peer group.
 ///
-/// The first window begins with the first mean that has its full span, and each next one a shift later, however
-/// the recording is cut into stretches. After a gap of the whole group it all begins anew.
+/// The first window begins with the first mean that has its full span, and each next one a shift later, independent of how
+/// the recording is cut into chunks. After a gap of the whole group the windows start again.
 #[derive(Clone, Debug)]
 pub struct Rolling {
     smoothing: Smoothing,
     sliding: Sliding,
     members: usize,
-    /// Raw samples that means to come still need: for each member, up to a span less one.
+    /// Raw samples that later means need: for each member, up to `span - 1`.
     raw: Vec<f64>,
     raw_len: usize,
-    /// Means that windows to come still need: `capacity` places for each member, of which `len` are used.
+    /// Means that later windows need: `capacity` places for each member, of which `len` are used.
     means: Vec<f64>,
     len: usize,
     capacity: usize,
-    /// How many of these no window needs any more. They go when the next ones come, while the rest is at hand anyway.
+    /// The number of these that no window needs any more. They are removed when the next means are added.
     done: usize,
-    /// Memory that is used again and again.
+    // Buffers.
     joined: Vec<f64>,
     threes: Vec<f64>,
-    /// The instant of the first mean, and of the sample to come.
+    /// The instant of the first mean, and of the next sample.
     first: Option<Timestamp>,
     next: Option<(Timestamp, Span)>,
 }
 
-/// Samples of all members that are smoothed at a time, so that they stay in the processor's cache.
-const VALUES_AT_ONCE: usize = 1 << 17;
+/// Samples of all members that are smoothed together, so that they stay in the processor's cache.
+const CHUNK_VALUES: usize = 1 << 17;
 
-/// The most samples of each member that are smoothed at a time: more cost memory, and gain nothing.
-const MOST_AT_ONCE: usize = 192;
+/// At most this many samples of each member are smoothed together: more cost memory without being faster.
+const MOST_CHUNK_SAMPLES: usize = 192;
 
-/// Members whose samples are fetched ahead of their turn.
+/// Samples are prefetched this many members ahead.
 const AHEAD: usize = 8;
 
 impl Rolling {
-    /// For a group of so many members. Sizes of 0 are taken as 1.
+    /// Sizes of 0 count as 1.
     pub fn new(smoothing: Smoothing, sliding: Sliding, members: usize) -> Rolling {
         let sliding = Sliding { size: sliding.size.max(1), shift: sliding.shift.max(1) };
         let smoothing = Smoothing { span: smoothing.span.max(1), ..smoothing };
-        let at_once = (VALUES_AT_ONCE / members.max(1)).min(MOST_AT_ONCE);
-        // Whole shifts: when all places are used, the last window is complete, and no mean is kept for longer than needed.
-        let more = (at_once / sliding.shift).saturating_sub(1) * sliding.shift;
+        let chunk = (CHUNK_VALUES / members.max(1)).min(MOST_CHUNK_SAMPLES);
+        // Whole shifts: when all places are used, the last window is complete, and no mean is kept longer than needed.
+        let more = (chunk / sliding.shift).saturating_sub(1) * sliding.shift;
         let capacity = sliding.size.max(sliding.shift) + more;
         Rolling {
             smoothing,
@@ -59,7 +59,7 @@ impl Rolling {
             members,
             raw: Vec::new(),
             raw_len: 0,
-            // Zeros cost nothing until they are written over.
+            // Zeroed memory costs nothing until it is written.
             means: vec![0.0; capacity * members],
             len: 0,
             capacity,
@@ -71,8 +71,8 @@ impl Rolling {
         }
     }
 
-    /// Takes the next stretch and shows every window that is complete with it. A table of another number of
-    /// members is a mistake of the caller, and shows nothing.
+    /// Adds the next chunk and calls `show` for every window that it completes. A table with another number of members is
+    /// ignored.
     pub fn advance(&mut self, table: &Table, mut show: impl FnMut(Window, Rows)) {
         if table.components.len() != self.members || self.members == 0 || table.grid.len == 0 {
             return;
@@ -98,8 +98,7 @@ impl Rolling {
         self.first.get_or_insert(grid.instant(before_first_mean));
     }
 
-    /// Up to which column there are places for the means, from the one with that number on. The first columns of all
-    /// have none of their own.
+    /// The first column after `from` without a place for its mean. The first columns of all have no mean.
     fn up_to(&self, from: usize) -> usize {
         let without = (self.smoothing.span - 1).saturating_sub(self.raw_len + from);
         from + without + self.capacity - (self.len - self.done)
@@ -121,7 +120,7 @@ impl Rolling {
             let row = &table.row(member)[..to];
             let samples = match first.checked_sub(before) {
                 Some(begin) => &row[begin..],
-                // They begin in the stretch before.
+                // They begin in the previous chunk.
                 None => {
                     let last = &self.raw[..(member + 1) * self.raw_len];
                     self.joined.clear();
@@ -137,7 +136,7 @@ impl Rolling {
         (self.len, self.done) = (kept + fresh, 0);
     }
 
-    /// Keeps the raw samples that the means of the next stretch need.
+    /// Keeps the raw samples that the means of the next chunk need.
     fn keep(&mut self, table: &Table) {
         let (before, joined) = (self.raw_len, self.raw_len + table.grid.len);
         let kept = joined.min(self.smoothing.span - 1);

@@ -1,35 +1,32 @@
-//! Moving averages, and how missing samples count in them.
+//! Moving averages with missing samples.
 
 use laggard_kernels::average::moving_average;
 use serde::{Deserialize, Serialize};
 
 /// The mean of the last `span` samples.
 ///
-/// Missing samples are left out of a mean, as long as at least `least` are there; otherwise the mean is missing
-/// too. The papers are silent on it. Were one missing sample enough to lose the mean, a single clock step would
-/// take out `span` means of one component, more than many a fault does, while the Intrepid paper (section 6)
-/// found its diagnosis insensitive to such losses. A component that is gone still shows: its means are missing
-/// after half a span.
+/// A mean skips missing samples if at least `least` samples are present; otherwise it is missing too. The papers do not
+/// say. If one missing sample were enough, a single clock step would remove `span` means of a component, more than many
+/// faults do, while the Intrepid paper (section 6) found its diagnosis insensitive to such losses. The means of an absent
+/// component are missing after half a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Smoothing {
-    /// Samples in a mean.
     pub span: usize,
-    /// Samples that must be there.
     pub least: usize,
 }
 
 impl Smoothing {
-    /// Means of so many samples, at least half of which must be there.
+    /// At least half of the samples must be present.
     pub const fn of(span: usize) -> Smoothing {
         Smoothing { span, least: span.div_ceil(2) }
     }
 
-    /// Means of so many samples, all of which must be there.
+    /// All samples must be present.
     pub const fn complete(span: usize) -> Smoothing {
         Smoothing { span, least: span }
     }
 
-    /// The means of values, of which the first `span - 1` have none of their own. `memory` is used again and again.
+    /// The first `span - 1` values have no mean. `memory` is a buffer.
     pub(crate) fn means(&self, values: &[f64], memory: &mut Vec<f64>, means: &mut [f64]) {
         moving_average(values, self.span.max(1), self.least, memory, means);
     }

@@ -1,0 +1,135 @@
+//! The metrics that are compared for each kind of component. Absence, idleness and activity are compared as well.
+
+use crate::model::component::Kind;
+use crate::model::metric::{Metric, MetricId};
+
+/// Traffic below this share of the group's traffic is negligible.
+pub(super) const NEGLIGIBLE_SHARE: f64 = 0.05;
+
+/// Bytes per second that slow no storage network down: uneven metadata, heartbeats.
+const NEGLIGIBLE_BYTES_PER_SECOND: f64 = 1e6;
+
+/// Wherever senders probe for the capacity of a network, this percentage of segments is lost.
+const NEGLIGIBLE_LOSS_PERCENT: f64 = 0.5;
+
+/// How the value of a metric is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum ValueKind {
+    /// A property of requests, such as latency. Zero: there was nothing to measure.
+    Measurement,
+    /// An amount. Negligible is [`NEGLIGIBLE_SHARE`] of the group's traffic in the same unit, or this if it is more.
+    Amount(f64),
+    /// A percentage of the metric's weight, accumulated over time. This percentage is negligible.
+    Share(f64),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ComparedMetric {
+    pub(super) metric: MetricId,
+    pub(super) value: ValueKind,
+    /// Added to the group's spread: a third less than the smallest difference worth reporting.
+    pub(super) floor: f64,
+    /// The metric alone can make a component faulty. Otherwise it is only evidence.
+    pub(super) is_decisive: bool,
+}
+
+const fn decisive(metric: MetricId, value: ValueKind, floor: f64) -> ComparedMetric {
+    ComparedMetric { metric, value, floor, is_decisive: true }
+}
+
+const fn evidence(metric: MetricId, value: ValueKind, floor: f64) -> ComparedMetric {
+    ComparedMetric { metric, value, floor, is_decisive: false }
+}
+
+/// Latencies are corrected for this.
+pub(super) const LOAD: MetricId = MetricId::Throughput;
+
+/// Latency is decisive. Traffic is only evidence: load may be uneven for good reasons.
+const DISK: &[ComparedMetric] = &[
+    decisive(MetricId::Await, ValueKind::Measurement, 0.15),
+    evidence(MetricId::Throughput, ValueKind::Amount(0.0), 0.3),
+    evidence(MetricId::RdSec, ValueKind::Amount(0.0), 0.3),
+    evidence(MetricId::WrSec, ValueKind::Amount(0.0), 0.3),
+];
+
+/// Traffic that the peers do not have belongs to another workload.
+const NIC: &[ComparedMetric] = &[
+    decisive(MetricId::Rxbyt, ValueKind::Amount(NEGLIGIBLE_BYTES_PER_SECOND), 0.3),
+    decisive(MetricId::Txbyt, ValueKind::Amount(NEGLIGIBLE_BYTES_PER_SECOND), 0.3),
+];
+
+/// Loss is decisive. A small congestion window is only evidence: after a loss it stays small for as long as the
+/// connection needs no more.
+const LINK: &[ComparedMetric] = &[
+    decisive(MetricId::LinkLoss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.5),
+    evidence(MetricId::Cwnd, ValueKind::Measurement, 0.5),
+    evidence(MetricId::Rtt, ValueKind::Measurement, 0.5),
+];
+
+const HOST: &[ComparedMetric] = &[decisive(MetricId::Loss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.5)];
+
+/// The floor of absence, idleness and activity.
+pub(super) const PRESENCE_FLOOR: f64 = 0.2;
+
+fn of_kind(kind: &Kind) -> &'static [ComparedMetric] {
+    match kind.as_str() {
+        "nic" => NIC,
+        "link" => LINK,
+        "server" | "client" => HOST,
+        "socket" | "recorder" => &[],
+        _ => DISK,
+    }
+}
+
+/// The wanted metrics of a kind.
+pub(super) fn compared(kind: &Kind, is_wanted: impl Fn(&'static Metric) -> bool) -> Vec<ComparedMetric> {
+    of_kind(kind).iter().filter(|compared| is_wanted(compared.metric.metric())).copied().collect()
+}
+
+/// The wanted metrics, and those needed to compute them, which are not evaluated unless they are wanted.
+pub(super) fn needed(kind: &Kind, is_wanted: impl Fn(&'static Metric) -> bool) -> Vec<&'static Metric> {
+    let mut metrics: Vec<&'static Metric> = Vec::new();
+    for compared in compared(kind, is_wanted) {
+        let metric = compared.metric.metric();
+        let other = match compared.value {
+            ValueKind::Measurement => of_kind(kind).iter().any(|other| other.metric == LOAD).then_some(LOAD),
+            ValueKind::Share(_) => metric.weight,
+            ValueKind::Amount(_) => None,
+        };
+        for metric in std::iter::once(metric).chain(other.map(MetricId::metric)) {
+            if !metrics.contains(&metric) {
+                metrics.push(metric);
+            }
+        }
+    }
+    metrics
+}
+
+/// Absence and idleness are decisive only for devices: everything else comes and goes for good reasons.
+pub(super) fn is_always_present(kind: &Kind) -> bool {
+    !matches!(kind.as_str(), "nic" | "link" | "server" | "client" | "socket" | "recorder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_compared_metric_is_recorded_and_so_is_its_weight() {
+        for compared in [DISK, NIC, LINK, HOST].into_iter().flatten() {
+            let metric = compared.metric.metric();
+            assert!(metric.is_recorded(), "{}", metric.name);
+            let is_weighed = metric.weight.is_some_and(|weight| weight.metric().is_recorded());
+            assert!(is_weighed || !matches!(compared.value, ValueKind::Share(_)), "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn a_latency_needs_its_load() {
+        let ids = |only: MetricId| -> Vec<MetricId> {
+            needed(&Kind::ATTACHMENT, |metric| metric.id == only).iter().map(|metric| metric.id).collect()
+        };
+        assert_eq!(ids(MetricId::Await), [MetricId::Await, LOAD]);
+        assert_eq!(ids(MetricId::RdSec), [MetricId::RdSec]);
+    }
+}

@@ -1,0 +1,447 @@
+//! Windows of all lengths. Short windows are adjacent; long ones overlap, so that a fault is found before the next
+//! adjacent window ends.
+//! In: one ratio for each member at each instant. Out: the statistics of each window when it ends.
+//! Always: windows up to a block are computed from samples, longer ones from their blocks, so that at most one block of
+//! samples is kept; a gap of the whole group ends no window early.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::half_means::remove_burst;
+use super::load::LoadSlope;
+use super::score::{MemberStatistics, Statistics};
+use super::settings::Settings;
+use super::window_lengths::FEWEST_INSTANTS;
+use crate::model::time::{Span, Timestamp};
+use crate::scores::Window;
+
+#[derive(Debug)]
+pub(super) struct EndedWindow {
+    pub(super) window: Window,
+    /// The sampled part of its length.
+    pub(super) covered: Span,
+    /// The number of adjacent windows of this length so far, including this one. Windows that overlap two adjacent ones
+    /// contain no new samples and do not count.
+    pub(super) evaluations: usize,
+    pub(super) statistics: Statistics,
+}
+
+/// The windows of one metric in one direction of harm.
+pub(super) struct Windows {
+    members: usize,
+    autocorrelation: f64,
+    step: Span,
+    origin: Timestamp,
+    last: Option<Timestamp>,
+    samples: Samples,
+    slope: LoadSlope,
+    short: Vec<ShortWindows>,
+    block: Length,
+    long: Vec<LongWindows>,
+}
+
+/// One length, and the number of adjacent windows of it so far.
+#[derive(Clone, Copy, Debug)]
+struct Length {
+    length: Span,
+    evaluations: usize,
+}
+
+/// Windows shorter than a block.
+struct ShortWindows {
+    length: Length,
+    /// The row of the block's samples where the open window begins.
+    begin: usize,
+}
+
+/// Windows longer than a block. They consist of up to three parts, and a window ends with each part.
+struct LongWindows {
+    length: Length,
+    parts_each: i64,
+    parts: VecDeque<Part>,
+}
+
+/// A part of a long window.
+struct Part {
+    number: i64,
+    rows: usize,
+    blocks: usize,
+    sums: Vec<Sums>,
+}
+
+/// The number of parts of a long window: the first that divides its blocks.
+const PARTS: [i64; 3] = [3, 2, 1];
+
+/// Sums over the blocks of one member in a part of a long window.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    blocks: f64,
+    slower: f64,
+    slower_squared: f64,
+    faster: f64,
+    squares: f64,
+    samples: f64,
+}
+
+/// The samples of the open block: a row for each instant.
+#[derive(Default)]
+struct Samples {
+    rows: usize,
+    ratios: Vec<f32>,
+    /// Empty if the load is not known.
+    loads: Vec<f32>,
+}
+
+/// At the end of a recording, a window is evaluated if at least one part in this many is sampled.
+const LEAST_FRACTION: i64 = 8;
+
+impl Windows {
+    /// The first windows begin at `origin`.
+    pub(super) fn new(settings: &Settings, members: usize, step: Span, origin: Timestamp) -> Windows {
+        let block = settings.block(step);
+        let of = |length| Length { length, evaluations: 0 };
+        let longer = settings.lengths.iter().filter(|l| **l > block);
+        Windows {
+            members,
+            autocorrelation: settings.autocorrelation,
+            step,
+            origin,
+            last: None,
+            samples: Samples::default(),
+            slope: LoadSlope::default(),
+            short: settings.below(block, step).map(|l| ShortWindows { length: of(l), begin: 0 }).collect(),
+            block: of(block),
+            long: longer.map(|&length| LongWindows::new(of(whole_blocks(length, block)), block)).collect(),
+        }
+    }
+
+    /// Adds the ratios of an instant and returns the windows that ended before it.
+    pub(super) fn push(
+        &mut self,
+        instant: Timestamp,
+        ratios: &[f64],
+        loads: Option<&[f64]>,
+    ) -> Vec<EndedWindow> {
+        let ended = self.end_before(instant);
+        self.samples.push(ratios, loads);
+        self.last = Some(instant);
+        ended
+    }
+
+    /// Ends all open windows.
+    pub(super) fn finish(&mut self) -> Vec<EndedWindow> {
+        let Some(last) = self.last else { return Vec::new() };
+        let mut ended = self.end_before(Timestamp::MAX);
+        ended.retain(|window| window.covered * LEAST_FRACTION >= window.window.length);
+        for EndedWindow { window, .. } in &mut ended {
+            window.length = window.length.min(last - window.start);
+        }
+        // An open longer window may contain the same samples as a shorter one.
+        let mut windows = BTreeSet::new();
+        ended.retain(|ended| windows.insert(ended.window));
+        self.last = None;
+        ended
+    }
+
+    fn end_before(&mut self, instant: Timestamp) -> Vec<EndedWindow> {
+        let Some(last) = self.last else { return Vec::new() };
+        let (origin, has_ended) = (self.origin, |l: &Length| {
+            number(self.origin, l.length, last) != number(self.origin, l.length, instant)
+        });
+        let mut ended = Vec::new();
+        let block_ended = has_ended(&self.block);
+        if block_ended {
+            self.slope.learn(self.samples.columns(self.members));
+        }
+        let slope = self.slope.slope();
+        for short in self.short.iter_mut().filter(|short| has_ended(&short.length)) {
+            let members = self.samples.statistics(short.begin, self.members, slope, self.step);
+            let covered = self.step * (self.samples.rows - short.begin) as i64;
+            short.begin = self.samples.rows;
+            let statistics = || of_members(&members, self.autocorrelation);
+            ended.extend(short.length.end(origin, last, covered, statistics));
+        }
+        if block_ended {
+            let members = self.samples.statistics(0, self.members, slope, self.step);
+            let covered = self.step * self.samples.rows as i64;
+            self.long.iter_mut().for_each(|long| long.add(origin, last, &members, self.samples.rows));
+            let statistics = || of_members(&members, self.autocorrelation);
+            ended.extend(self.block.end(origin, last, covered, statistics));
+            self.samples.clear();
+            self.short.iter_mut().for_each(|short| short.begin = 0);
+        }
+        for long in &mut self.long {
+            ended.extend(long.end(origin, last, instant, self.step, self.autocorrelation));
+        }
+        ended
+    }
+}
+
+/// The number of the window that contains an instant.
+fn number(origin: Timestamp, length: Span, instant: Timestamp) -> i64 {
+    ((instant - origin).micros() - 1).div_euclid(length.micros())
+}
+
+/// The nearest multiple of a block.
+fn whole_blocks(length: Span, block: Span) -> Span {
+    block * ((length.micros() + block.micros() / 2) / block.micros()).max(1)
+}
+
+impl Length {
+    fn end(
+        &mut self,
+        origin: Timestamp,
+        last: Timestamp,
+        covered: Span,
+        statistics: impl FnOnce() -> Statistics,
+    ) -> Option<EndedWindow> {
+        let start = origin + self.length * number(origin, self.length, last);
+        self.evaluations += 1;
+        self.ended(start, covered, statistics)
+    }
+
+    /// None if no member has enough samples.
+    fn ended(
+        &self,
+        start: Timestamp,
+        covered: Span,
+        statistics: impl FnOnce() -> Statistics,
+    ) -> Option<EndedWindow> {
+        let statistics = statistics();
+        let is_evaluated = statistics.slower.iter().any(|slower| !slower.is_nan());
+        let window = Window { start, length: self.length };
+        let evaluations = self.evaluations.max(1);
+        is_evaluated.then_some(EndedWindow { window, covered, evaluations, statistics })
+    }
+}
+
+impl Samples {
+    fn push(&mut self, ratios: &[f64], loads: Option<&[f64]>) {
+        self.rows += 1;
+        self.ratios.extend(ratios.iter().map(|&r| r as f32));
+        if let Some(loads) = loads {
+            self.loads.extend(loads.iter().map(|&l| l as f32));
+        }
+    }
+
+    fn clear(&mut self) {
+        self.rows = 0;
+        self.ratios.clear();
+        self.loads.clear();
+    }
+
+    /// The ratios and loads of each member; nothing without loads.
+    fn columns(&self, members: usize) -> impl Iterator<Item = (Vec<f64>, Vec<f64>)> + '_ {
+        let column = move |values: &[f32], member: usize| {
+            values.iter().skip(member).step_by(members).map(|&v| f64::from(v)).collect::<Vec<f64>>()
+        };
+        let known = if self.loads.is_empty() { 0 } else { members };
+        (0..known).map(move |member| (column(&self.ratios, member), column(&self.loads, member)))
+    }
+
+    /// The statistics of each member from row `begin` on, corrected for load. None for members with less than half of
+    /// the samples.
+    fn statistics(
+        &self,
+        begin: usize,
+        members: usize,
+        slope: f64,
+        step: Span,
+    ) -> Vec<Option<MemberStatistics>> {
+        let usable = (begin..self.rows).filter(|&row| self.is_usable(row, members)).count();
+        let mut samples = Vec::with_capacity(self.rows - begin);
+        (0..members)
+            .map(|member| {
+                samples.clear();
+                samples.extend((begin..self.rows).map(|row| self.adjusted(row * members + member, slope)));
+                let present = samples.iter().filter(|sample| !sample.is_nan()).count();
+                remove_burst(&mut samples, step);
+                let statistics = MemberStatistics::of(&mut samples)?;
+                (usable >= FEWEST_INSTANTS && 2 * present >= usable).then_some(statistics)
+            })
+            .collect()
+    }
+
+    fn is_usable(&self, row: usize, members: usize) -> bool {
+        self.ratios[row * members..][..members].iter().any(|ratio| !ratio.is_nan())
+    }
+
+    fn adjusted(&self, at: usize, slope: f64) -> f32 {
+        let load = self.loads.get(at).copied().filter(|load| !load.is_nan()).unwrap_or(0.0);
+        self.ratios[at] - slope as f32 * load
+    }
+}
+
+impl LongWindows {
+    fn new(length: Length, block: Span) -> LongWindows {
+        let blocks = length.length.micros() / block.micros();
+        let parts_each = PARTS.into_iter().find(|parts| blocks % parts == 0).unwrap_or(1);
+        LongWindows { length, parts_each, parts: VecDeque::new() }
+    }
+
+    fn part_length(&self) -> Span {
+        Span::from_micros(self.length.length.micros() / self.parts_each)
+    }
+
+    /// Adds a block that ends at `last`.
+    fn add(&mut self, origin: Timestamp, last: Timestamp, members: &[Option<MemberStatistics>], rows: usize) {
+        if members.iter().all(Option::is_none) {
+            return;
+        }
+        let number = number(origin, self.part_length(), last);
+        if self.parts.back().is_none_or(|part| part.number != number) {
+            let sums = vec![Sums::default(); members.len()];
+            self.parts.push_back(Part { number, rows: 0, blocks: 0, sums });
+        }
+        if let Some(part) = self.parts.back_mut() {
+            part.add(members, rows);
+        }
+    }
+
+    /// The windows that end after `last` and before `instant`. Overlapping windows need samples in their first and last
+    /// part: otherwise they contain no more than a shorter window.
+    fn end(
+        &mut self,
+        origin: Timestamp,
+        last: Timestamp,
+        instant: Timestamp,
+        step: Span,
+        autocorrelation: f64,
+    ) -> Vec<EndedWindow> {
+        let length = self.part_length();
+        let (now, next) = (number(origin, length, last), number(origin, length, instant));
+        let mut ended = Vec::new();
+        for end in now..next.min(now + self.parts_each) {
+            let first = end + 1 - self.parts_each;
+            let is_adjacent = (end + 1) % self.parts_each == 0;
+            if is_adjacent {
+                self.length.evaluations += 1;
+            } else if end != now || self.parts.iter().all(|part| part.number != first) {
+                continue;
+            }
+            let parts: Vec<&Part> =
+                self.parts.iter().filter(|part| (first..=end).contains(&part.number)).collect();
+            let covered = step * parts.iter().map(|part| part.rows).sum::<usize>() as i64;
+            let blocks = parts.iter().map(|part| part.blocks).sum();
+            let statistics = || of_sums(&sum(&parts), blocks, autocorrelation);
+            ended.extend(self.length.ended(origin + length * first, covered, statistics));
+        }
+        self.parts.retain(|part| part.number > next - self.parts_each);
+        ended
+    }
+}
+
+impl Part {
+    fn add(&mut self, members: &[Option<MemberStatistics>], rows: usize) {
+        self.rows += rows;
+        self.blocks += 1;
+        for (sums, statistics) in self.sums.iter_mut().zip(members) {
+            if let Some(statistics) = statistics {
+                sums.add(&Sums::of(statistics));
+            }
+        }
+    }
+}
+
+/// The sums of each member over several parts.
+fn sum(parts: &[&Part]) -> Vec<Sums> {
+    let Some((first, rest)) = parts.split_first() else { return Vec::new() };
+    let mut all = first.sums.clone();
+    for part in rest {
+        all.iter_mut().zip(&part.sums).for_each(|(sums, more)| sums.add(more));
+    }
+    all
+}
+
+impl Sums {
+    fn of(statistics: &MemberStatistics) -> Sums {
+        let MemberStatistics { means, squares, samples } = *statistics;
+        Sums {
+            blocks: 1.0,
+            slower: means.upper,
+            slower_squared: means.upper * means.upper,
+            faster: means.lower,
+            squares,
+            samples,
+        }
+    }
+
+    fn add(&mut self, more: &Sums) {
+        self.blocks += more.blocks;
+        self.slower += more.slower;
+        self.slower_squared += more.slower_squared;
+        self.faster += more.faster;
+        self.squares += more.squares;
+        self.samples += more.samples;
+    }
+}
+
+fn of_members(members: &[Option<MemberStatistics>], autocorrelation: f64) -> Statistics {
+    let each =
+        |of: fn(MemberStatistics) -> f64| members.iter().map(|member| member.map_or(f64::NAN, of)).collect();
+    let mut error: Vec<f64> = each(|member| member.squares.sqrt() / member.samples);
+    error.iter_mut().for_each(|error| *error *= autocorrelation);
+    Statistics { slower: each(|member| member.means.upper), faster: each(|member| member.means.lower), error }
+}
+
+/// The error estimated from samples weighs as much as this many blocks.
+const PRIOR_BLOCKS: f64 = 4.0;
+
+/// NaN for members with less than half of the blocks. The error follows from how much blocks differ, because unlike
+/// samples they show how long slowness lasts. With few blocks, the error of the samples weighs more.
+fn of_sums(sums: &[Sums], blocks: usize, autocorrelation: f64) -> Statistics {
+    let is_known = |s: &Sums| s.blocks > 0.0 && 2.0 * s.blocks >= blocks as f64;
+    let each = |of: fn(&Sums) -> f64| {
+        sums.iter().map(|s| if is_known(s) { of(s) / s.blocks } else { f64::NAN }).collect()
+    };
+    let error = |s: &Sums| {
+        let within = autocorrelation * autocorrelation * s.squares / (s.samples * s.samples);
+        let between = (s.slower_squared - s.slower * s.slower / s.blocks).max(0.0) / s.blocks;
+        ((PRIOR_BLOCKS * within + between) / (PRIOR_BLOCKS + s.blocks - 1.0)).sqrt()
+    };
+    Statistics {
+        slower: each(|s| s.slower),
+        faster: each(|s| s.faster),
+        error: sums.iter().map(error).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(minutes: i64, extra: i64) -> Vec<(i64, i64)> {
+        let (step, first) = (Span::from_seconds(15), Timestamp::from_seconds(1_000_015));
+        let mut windows = Windows::new(&Settings::default(), 3, step, first - step);
+        let mut ended = Vec::new();
+        for n in 0..minutes * 4 + extra {
+            ended.extend(windows.push(first + step * n, &[0.0, 0.0, 0.1], None));
+        }
+        ended.extend(windows.finish());
+        let seconds = |s: Span| s.micros() / 1_000_000;
+        ended
+            .iter()
+            .map(|c| (seconds(c.window.start - Timestamp::from_seconds(1_000_000)), seconds(c.window.length)))
+            .collect()
+    }
+
+    #[test]
+    fn twenty_minutes_hold_windows_of_one_five_and_fifteen_minutes() {
+        let ends = ends(20, 0);
+        assert_eq!(ends.iter().filter(|(_, length)| *length == 60).count(), 20);
+        assert_eq!(ends.iter().filter(|e| e.1 == 300).map(|e| e.0).collect::<Vec<_>>(), [0, 300, 600, 900]);
+        assert!(ends.contains(&(0, 900)));
+        assert!(ends.contains(&(0, 1200)), "the hour so far: {ends:?}");
+    }
+
+    #[test]
+    fn a_quarter_of_an_hour_ends_every_five_minutes() {
+        let quarters: Vec<i64> = ends(40, 0).iter().filter(|e| e.1 == 900).map(|e| e.0).collect();
+        assert_eq!(quarters, [0, 300, 600, 900, 1200, 1500]);
+    }
+
+    #[test]
+    fn a_window_ends_where_the_next_begins() {
+        let ends = ends(61, 3);
+        assert!(ends.contains(&(0, 3600)) && ends.contains(&(2700, 900)));
+    }
+}
