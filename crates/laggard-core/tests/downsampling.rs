@@ -1,4 +1,4 @@
-//! A recording looked at more coarsely says what a coarser recording would have said, value for value.
+//! A recording read at a coarser step has exactly the values of a coarser recording.
 
 use std::sync::Arc;
 

@@ -41,7 +41,7 @@ impl DerefMut for Lanes {
 /// Components that are compared with all others together.
 pub const ASKED: usize = 4;
 
-/// Whether enough members are further away from a component than a limit, and the counts so far.
+/// A count of the members that are further away from a component than a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     pub limit: u32,

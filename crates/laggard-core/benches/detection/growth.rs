@@ -10,7 +10,7 @@ use crate::race::fastest;
 /// Five windows: 14 samples before the first mean, 60 of a window, 30 for each further one.
 const SAMPLES: usize = 14 + 60 + 4 * 30;
 
-/// Components that are evaluated in one pass, as several groups. So many that no group is still in the cache when it is
+/// Components that are evaluated in one pass, as several groups: enough that no group is still in the cache when it is
 /// evaluated again, as for a new recording.
 const TOGETHER: usize = 100_000;
 

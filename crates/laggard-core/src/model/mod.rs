@@ -1,6 +1,8 @@
 //! The model of a storage system: time, units, components, counters, metrics, clusters.
 //! In: text (cluster file, names, times). Out: checked values. Always: a value that exists is valid.
 
+#![warn(unreachable_pub)]
+
 pub mod cluster;
 pub mod component;
 pub mod metric;

@@ -6,6 +6,8 @@
 //! instants, never samples in between. Resets, wraps, reboots and clock steps are handled only in [`counters`] and
 //! [`collect`].
 
+#![warn(unreachable_pub)]
+
 pub mod clocks;
 pub mod collect;
 pub mod counters;

@@ -241,9 +241,11 @@ fn rough() -> impl Strategy<Value = Samples> {
     let value =
         prop_oneof![8 => 1.0..10.0, 1 => Just(0.0), 1 => Just(f64::NAN), 1 => 1.0..1e5, 1 => Just(3.0)];
     let row = proptest::collection::vec(value, 150);
-    let limp = proptest::collection::vec(prop_oneof![3 => Just(1.0), 1 => 1.0..20.0], 9);
-    (proptest::collection::vec(row, 3..9), limp).prop_map(|(mut rows, limp)| {
-        rows.iter_mut().zip(limp).for_each(|(row, limp)| row.iter_mut().for_each(|value| *value *= limp));
+    let factor = proptest::collection::vec(prop_oneof![3 => Just(1.0), 1 => 1.0..20.0], 9);
+    (proptest::collection::vec(row, 3..9), factor).prop_map(|(mut rows, factor)| {
+        rows.iter_mut()
+            .zip(factor)
+            .for_each(|(row, factor)| row.iter_mut().for_each(|value| *value *= factor));
         rows
     })
 }

@@ -12,7 +12,7 @@ const NEGLIGIBLE_BYTES_PER_SECOND: f64 = 1e6;
 /// Wherever senders probe for the capacity of a network, this percentage of segments is lost.
 const NEGLIGIBLE_LOSS_PERCENT: f64 = 0.5;
 
-/// How the value of a metric is read.
+/// The meaning of a metric's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ValueKind {
     /// A property of requests, such as latency. Zero: there was nothing to measure.

@@ -3,7 +3,7 @@
 //! The papers' thresholds need fault-free data. Without it, one threshold for the whole group follows from its members so
 //! far: the largest distance of each member from the group's middle, the upper quartile of these, and the steps and the
 //! cushion of training. Up to a quarter of the members may be faulty from the first window on without raising it. Unlike
-//! training, it cannot tell a member that is always different from a faulty one.
+//! training, it does not distinguish a member that is always different from a faulty one.
 
 use super::steps::Steps;
 

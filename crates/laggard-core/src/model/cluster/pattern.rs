@@ -15,7 +15,7 @@ pub struct Pattern {
 }
 
 /// The captured words.
-pub type Captures = BTreeMap<String, String>;
+pub(super) type Captures = BTreeMap<String, String>;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("pattern {pattern:?}: {problem}")]
@@ -33,14 +33,14 @@ impl Pattern {
     }
 
     /// None if the name does not match.
-    pub fn captures(&self, name: &str) -> Option<Captures> {
+    pub(super) fn captures(&self, name: &str) -> Option<Captures> {
         let found = self.matcher.captures(name)?;
         let named = self.matcher.capture_names().flatten();
         Some(named.filter_map(|n| Some((n.to_owned(), found.name(n)?.as_str().to_owned()))).collect())
     }
 
     /// The words that it captures.
-    pub fn words(&self) -> Vec<&str> {
+    pub(super) fn words(&self) -> Vec<&str> {
         self.matcher.capture_names().flatten().collect()
     }
 
@@ -88,12 +88,12 @@ fn hole(word: &str, so_far: &str) -> Result<String, String> {
 }
 
 /// The words in braces in a text.
-pub fn holes(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn holes(text: &str) -> impl Iterator<Item = &str> {
     text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0))
 }
 
 /// Fills captured words into a text: `lun{lun}`.
-pub fn fill(text: &str, captures: &Captures) -> String {
+pub(super) fn fill(text: &str, captures: &Captures) -> String {
     let mut filled = text.to_owned();
     for (word, value) in captures {
         filled = filled.replace(&format!("{{{word}}}"), value);

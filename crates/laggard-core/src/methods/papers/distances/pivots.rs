@@ -40,7 +40,7 @@ impl Pivot {
         self.to[member].saturating_add(self.far)
     }
 
-    /// Whether a member's score is above a limit. None: between the bounds.
+    /// A member's score is above the limit. None: the limit is between the bounds.
     pub(super) fn is_over(&self, member: usize, limit: u32) -> Option<bool> {
         if self.highest(member) <= limit {
             Some(false)
