@@ -37,7 +37,7 @@ struct GroupDetector {
 impl Evaluation {
     /// Covers the groups of an inventory that are large enough.
     pub fn new(inventory: &Inventory, method: &dyn Method) -> Evaluation {
-        let large = inventory.groups.iter().enumerate().filter(|(_, group)| group.is_judged());
+        let large = inventory.groups.iter().enumerate().filter(|(_, group)| group.is_evaluated());
         let groups = large.map(|(number, group)| {
             let component = |&index: &usize| &inventory.components[index];
             let peers = Peers {
@@ -50,7 +50,7 @@ impl Evaluation {
                 group: number,
                 metrics: method.metrics(&group.kind),
                 recorded: group.members.iter().map(|m| component(m).recorded.as_str().into()).collect(),
-                detector: method.watch(&peers),
+                detector: method.detector(&peers),
             }
         });
         Evaluation { groups: groups.collect() }

@@ -193,7 +193,7 @@ impl<'a> DiagnosisState<'a> {
         step: Span,
         (from, to): (Timestamp, Timestamp),
     ) -> DiagnosisState<'a> {
-        let (beat, components) = (method.beat(step), inventory.components.len());
+        let (beat, components) = (method.counted_length(step), inventory.components.len());
         DiagnosisState {
             inventory,
             answers,
@@ -257,7 +257,7 @@ impl<'a> DiagnosisState<'a> {
             Some(NotEvaluated::KindNotCompared)
         } else if !recording.times().has_samples_of(&group.kind) {
             Some(NotEvaluated::NoSamplesOfItsOwn)
-        } else if !group.is_judged() {
+        } else if !group.is_evaluated() {
             Some(NotEvaluated::TooFewPeers)
         } else {
             Some(NotEvaluated::NoWindow)

@@ -1,7 +1,7 @@
 //! Everything that limits a diagnosis or a training, as values. Their texts are in `report/warning_texts.rs`.
 
 use super::causes::Cause;
-use crate::methods::papers::training::TooLittle;
+use crate::methods::papers::training::TrainingError;
 use crate::model::time::{Span, Timestamp};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +74,7 @@ pub enum Warning {
     },
     /// A metric that could not be trained.
     NotTrained {
-        reason: TooLittle,
+        reason: TrainingError,
     },
     ShortTraining {
         length: Span,

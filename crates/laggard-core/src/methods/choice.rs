@@ -157,5 +157,5 @@ impl MethodChoice {
 
 /// Long windows are composed of short ones.
 pub fn check_windows(laggard: &Laggard) -> Result<(), ChoiceError> {
-    laggard.settings.unfit().map_or(Ok(()), |unfit| Err(ChoiceError::Window(unfit)))
+    laggard.settings.unfit_length().map_or(Ok(()), |unfit| Err(ChoiceError::Window(unfit)))
 }

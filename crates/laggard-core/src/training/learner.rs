@@ -6,7 +6,7 @@ use crate::methods::papers::distances::Measure;
 use crate::methods::papers::production::Production;
 use crate::methods::papers::testbench::Testbench;
 use crate::methods::papers::thresholds::GroupThresholds;
-use crate::methods::papers::training::{TooLittle, Trainer};
+use crate::methods::papers::training::{Trainer, TrainingError};
 use crate::methods::{Detector, Method, Peers};
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
@@ -58,7 +58,7 @@ pub struct PicturedTime {
 pub struct LearntThresholds {
     pub groups: Vec<GroupThresholds>,
     /// Metrics of groups with too little data.
-    pub refused: Vec<TooLittle>,
+    pub refused: Vec<TrainingError>,
     /// All members of each group, where pictures are wanted.
     pub pictures: Vec<GroupPicture>,
 }
@@ -95,7 +95,7 @@ impl Method for Learner<'_> {
         self.trainable.method().metrics(kind)
     }
 
-    fn watch(&self, peers: &Peers) -> Box<dyn Detector> {
+    fn detector(&self, peers: &Peers) -> Box<dyn Detector> {
         Box::new(GroupLearner {
             trainer: Some(self.trainable.train(peers)),
             peers: peers.clone(),

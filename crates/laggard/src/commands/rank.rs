@@ -63,9 +63,9 @@ impl Rank {
         let choice = self.method.parsed()?;
         let method = choice.method(recording.times().length()?, false)?;
         let (inventory, feedback) = (recording.inventory().clone(), recording.feedback().clone());
-        let beat = method.beat(method.step(recording.times().longest_interval));
+        let beat = method.counted_length(method.step(recording.times().longest_interval));
         let mut listing = Listing::new(&inventory, &feedback, beat, self.top.into());
-        let is_compared = |group: &PeerGroup| group.is_judged() && !method.metrics(&group.kind).is_empty();
+        let is_compared = |group: &PeerGroup| group.is_evaluated() && !method.metrics(&group.kind).is_empty();
         let groups = number(&mut listing, &inventory, is_compared);
         let bar = progress::over_shares();
         let evaluated = evaluate(&mut recording, &*method, &mut |verdicts, done| {
