@@ -1,4 +1,4 @@
-//! Faults with an end, on real hosts. Needs what a lab needs, and nft; says what is missing where it is.
+//! Faults for a limited time, on real hosts. Needs the programs of a lab, and nft.
 #![allow(clippy::unwrap_used)]
 
 #[path = "injecting/apart.rs"]
@@ -27,7 +27,7 @@ use support::lab::{can_be, machine, turn};
 use support::{command, errors};
 
 #[test]
-fn every_fault_is_seen_from_outside_and_nothing_is_left_of_it() {
+fn every_fault_has_an_effect_and_is_reverted_completely() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -53,7 +53,6 @@ fn every_fault_is_seen_from_outside_and_nothing_is_left_of_it() {
     assert_eq!(machine("t-inject"), untouched);
 }
 
-/// What is held in each, and how it is seen in a host that it is over.
 const HELD: [&[&str]; 13] = [
     &["dev-fail", "--node", "oss1"],
     &["dev-fail", "--node", "oss2", "--param", "mechanism=fs-shutdown"],
@@ -76,7 +75,7 @@ const START: &str = "restart=setsid --fork /run/lab/daemon 600 > /dev/null 2>&1 
 const SMALL_DISK: &str = "[[host]]\nname = 'oss1'\ndisk = { size_mib = 64, jitter = 0.0, format = 'ext4' }";
 
 #[test]
-fn when_the_controller_is_killed_its_guard_heals_whatever_it_did() {
+fn when_the_controller_is_killed_its_guard_reverts_every_fault() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -87,24 +86,24 @@ fn when_the_controller_is_killed_its_guard_heals_whatever_it_did() {
     let before = bench.state();
     for words in HELD {
         let mut controller = bench.hold(&[words, &["--for", "10m"]].concat());
-        assert_eq!((bench.standing().len(), bench.guards().len()), (1, 1));
+        assert_eq!((bench.active().len(), bench.guards().len()), (1, 1));
         controller.kill().unwrap();
         controller.wait().unwrap();
-        wait_until(&format!("{words:?} is healed"), 20, || bench.standing().is_empty());
+        wait_until(&format!("{words:?} is reverted"), 20, || bench.active().is_empty());
         wait_until("the guard is gone", 10, || bench.guards().is_empty());
         bench.is_as(&before, &format!("{words:?}"));
         assert_eq!(daemon(&bench), "S", "{words:?}");
     }
     let logs = support::files(bench.folder.path(), ".log");
     assert_eq!(logs.len(), HELD.len(), "{logs:?}");
-    // And where the guard is killed too, whoever comes next heals.
+    // Without the guard, `recover` reverts.
     for words in HELD {
         let mut controller = bench.hold(&[words, &["--for", "10m"]].concat());
         kill_guards(bench.folder.path());
         controller.kill().unwrap();
         controller.wait().unwrap();
-        let standing = bench.standing();
-        assert_eq!((standing.len(), &standing[0]["is_guarded"]), (1, &false.into()), "{words:?}");
+        let active = bench.active();
+        assert_eq!((active.len(), &active[0]["is_guarded"]), (1, &false.into()), "{words:?}");
         let output = bench.inject(&["recover"]);
         assert!(output.status.success(), "{words:?}: {}", errors(&output));
         bench.is_as(&before, &format!("{words:?}, recovered"));
@@ -118,7 +117,7 @@ fn when_the_controller_is_killed_its_guard_heals_whatever_it_did() {
         std::thread::sleep(Duration::from_millis(millis));
         early.kill().unwrap();
         early.wait().unwrap();
-        wait_until("it is healed", 20, || bench.guards().is_empty() && bench.standing().is_empty());
+        wait_until("it is reverted", 20, || bench.guards().is_empty() && bench.active().is_empty());
         bench.is_as(&before, &format!("killed after {millis} ms"));
     }
 }
@@ -131,7 +130,7 @@ fn daemon(bench: &Bench) -> String {
 }
 
 #[test]
-fn a_partition_heals_though_all_who_know_of_it_are_killed() {
+fn a_partition_ends_though_laggard_and_its_guard_are_killed() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -148,11 +147,11 @@ fn a_partition_heals_though_all_who_know_of_it_are_killed() {
         process.wait().unwrap();
     }
     assert!(!bench.reaches("client1", OSS1));
-    wait_until("the kernel heals it", 15, || bench.reaches("client1", OSS1));
+    wait_until("the kernel reverts it", 15, || bench.reaches("client1", OSS1));
     assert!(begin.elapsed() > Duration::from_secs(7), "{:?}", begin.elapsed());
-    let standing = bench.standing();
-    assert_eq!(standing.len(), 2);
-    assert!(standing.iter().all(|each| each["is_guarded"] == false));
+    let active = bench.active();
+    assert_eq!(active.len(), 2);
+    assert!(active.iter().all(|each| each["is_guarded"] == false));
     let refused = bench.refusal_beside(&["full", "--node", "oss3", "--for", "5s"]);
     assert!(refused.contains("run `laggard inject recover`"), "{refused}");
     let output = bench.inject(&["recover"]);
@@ -160,7 +159,7 @@ fn a_partition_heals_though_all_who_know_of_it_are_killed() {
     // The last one first.
     let order: Vec<bool> = errors(&output).lines().map(|line| line.contains("partition")).collect();
     assert_eq!(order, [true, false], "{}", errors(&output));
-    assert!(bench.standing().is_empty());
+    assert!(bench.active().is_empty());
     bench.is_as(&before, "");
     assert!(support::files(bench.folder.path(), "jsonl").is_empty());
 }
@@ -174,13 +173,13 @@ fn a_fault_ends_with_its_time_and_with_a_signal() {
     let bench = Bench::up("t-time");
     let before = bench.state();
     bench.apply(&["dev-fail", "--node", "oss1", "--for", "4s"]);
-    assert_eq!((bench.guards().len(), bench.standing().len()), (1, 1));
-    wait_until("its time is over", 10, || bench.standing().is_empty() && bench.guards().is_empty());
+    assert_eq!((bench.guards().len(), bench.active().len()), (1, 1));
+    wait_until("its time is over", 10, || bench.active().is_empty() && bench.guards().is_empty());
     bench.is_as(&before, "");
     let mut controller = bench.hold(&["full", "--node", "oss1", "--for", "10m"]);
     signal(controller.id(), Signal::INT);
     assert!(controller.wait().unwrap().success());
-    assert!(bench.standing().is_empty() && bench.guards().is_empty());
+    assert!(bench.active().is_empty() && bench.guards().is_empty());
     bench.is_as(&before, "");
     assert!(support::files(bench.folder.path(), "jsonl").is_empty());
 }

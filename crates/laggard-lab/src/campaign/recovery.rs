@@ -183,7 +183,7 @@ fn remove_journals(controller: u32) {
     };
     for journal in Journal::all(Path::new(inject::FOLDER)).into_iter().filter(is_its) {
         let is_empty = journal.faults().is_ok_and(|faults| faults.is_empty());
-        if is_empty && !undo::guard::watches(&journal) {
+        if is_empty && !journal.is_guarded() {
             for ending in ["jsonl", "lock", "guard"] {
                 // Some of them never existed.
                 let _ = std::fs::remove_file(journal.path().with_extension(ending));

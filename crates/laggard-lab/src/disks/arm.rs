@@ -1,4 +1,4 @@
-//! The arm of a disk: when is a request done?
+//! The arm of a disk, which determines when a request is done.
 
 use std::time::Duration;
 
@@ -6,43 +6,29 @@ use super::fault::DiskFault;
 use super::model::DiskModel;
 use laggard_core::model::random::Random;
 
-/// What is asked of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// Bytes from a place.
-    Read {
-        /// The first byte.
-        offset: u64,
-        /// How many.
-        bytes: u64,
-    },
-    /// Bytes to a place.
-    Write {
-        /// The first byte.
-        offset: u64,
-        /// How many.
-        bytes: u64,
-    },
-    /// All that was written shall be on the platter.
+pub(super) enum Request {
+    Read { offset: u64, bytes: u64 },
+    Write { offset: u64, bytes: u64 },
+    /// All written data must be on the platter.
     Flush,
 }
 
-/// How a request ends.
+/// The end of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// When, on the clock of the caller.
-    pub at: Duration,
-    /// Whether it succeeds.
-    pub succeeds: bool,
+pub(super) struct Answer {
+    /// On the clock of the caller.
+    pub(super) at: Duration,
+    pub(super) succeeds: bool,
 }
 
-/// One arm, which serves one request after the other.
+/// An arm, which serves one request after the other.
 #[derive(Clone, Debug)]
-pub struct Arm {
+pub(super) struct Arm {
     model: DiskModel,
     fault: DiskFault,
     random: Random,
-    /// When it is done with all it has taken on.
+    /// When all accepted requests are done.
     free_at: Duration,
     position: u64,
     next_stall: Option<Duration>,
@@ -50,7 +36,7 @@ pub struct Arm {
 
 impl Arm {
     /// An idle arm at the first byte.
-    pub fn new(model: DiskModel, seed: u64) -> Arm {
+    pub(super) fn new(model: DiskModel, seed: u64) -> Arm {
         let random = Random::of(seed, &[model.size_mib]);
         Arm {
             model,
@@ -62,20 +48,18 @@ impl Arm {
         }
     }
 
-    /// From now on the disk has these troubles, and no others.
-    pub fn set_fault(&mut self, now: Duration, fault: DiskFault) {
+    pub(super) fn set_fault(&mut self, now: Duration, fault: DiskFault) {
         self.fault = fault.within_bounds();
         self.next_stall = None;
         self.plan_stall(now);
     }
 
-    /// What is wrong.
-    pub fn fault(&self) -> &DiskFault {
+    pub(super) fn fault(&self) -> &DiskFault {
         &self.fault
     }
 
-    /// Takes a request on. `now` must not run backwards.
-    pub fn serve(&mut self, now: Duration, request: Request) -> Answer {
+    /// Accepts a request. `now` must not run backwards.
+    pub(super) fn serve(&mut self, now: Duration, request: Request) -> Answer {
         if self.fault.disconnected {
             return Answer { at: now, succeeds: false };
         }
@@ -94,11 +78,11 @@ impl Arm {
         }
     }
 
-    /// Occupies the arm; when it is done.
+    /// Occupies the arm; returns when it is done.
     fn work(&mut self, now: Duration, offset: u64, bytes: u64, more_us: u64) -> Duration {
         let begin = self.after_stalls(self.free_at.max(now));
         let is_shared = self.fault.neighbour > 0.0;
-        // A neighbour has left the arm somewhere.
+        // Another load has left the arm somewhere.
         let from = if is_shared {
             self.random.below(self.model.size_bytes() as usize) as u64
         } else {
@@ -107,14 +91,14 @@ impl Arm {
         let moving = self.model.seek(from, offset) + self.model.transfer(bytes);
         let own = (self.overhead() + moving).mul_f64(self.random.factor(self.model.jitter));
         let taken = self.fault.neighbour / (1.0 - self.fault.neighbour);
-        let neighbours = own.mul_f64(taken * self.neighbours_mood());
+        let neighbours = own.mul_f64(taken * self.neighbour_burst());
         self.position = offset + bytes;
         self.free_at = begin + own + neighbours + Duration::from_micros(more_us);
         self.free_at
     }
 
-    /// A neighbour asks in bursts; 1 in the mean.
-    fn neighbours_mood(&mut self) -> f64 {
+    /// The other load comes in bursts; 1 on average.
+    fn neighbour_burst(&mut self) -> f64 {
         if self.fault.neighbour > 0.0 { self.random.between(0.5, 1.5) } else { 1.0 }
     }
 
@@ -122,7 +106,7 @@ impl Arm {
         Duration::from_micros(self.model.overhead_us)
     }
 
-    /// Work that would begin within a stall begins at its end.
+    /// A request that would begin within a stall begins at its end.
     fn after_stalls(&mut self, mut begin: Duration) -> Duration {
         while let (Some(stall), Some(stalls)) = (self.next_stall, self.fault.stalls)
             && stall <= begin
@@ -152,7 +136,7 @@ mod tests {
         DiskModel { jitter: 0.0, ..DiskModel::default() }
     }
 
-    /// So many reads of 64 KiB in a row, `depth` at a time; how long they took.
+    /// Reads 64 KiB `requests` times in a row; returns how long they took.
     fn stream(arm: &mut Arm, requests: u64, start: Duration) -> Duration {
         let mut now = start;
         for number in 0..requests {
@@ -170,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_with_half_of_the_arm_halves_the_stream_or_worse() {
+    fn a_load_that_takes_half_of_the_arm_at_least_halves_the_throughput() {
         let alone = stream(&mut Arm::new(steady(), 1), 500, Duration::ZERO);
         let mut shared = Arm::new(steady(), 1);
         shared.set_fault(Duration::ZERO, DiskFault { neighbour: 0.5, ..DiskFault::default() });
@@ -178,20 +162,20 @@ mod tests {
     }
 
     #[test]
-    fn a_healed_arm_is_as_fast_as_before() {
+    fn after_a_revert_the_arm_is_as_fast_as_before() {
         let mut arm = Arm::new(steady(), 1);
         let before = stream(&mut arm, 100, Duration::ZERO);
         let stalls = Some(Stalls { every_ms: 10, lasting_ms: 500 });
         arm.set_fault(before, DiskFault { stalls, slow_reads_us: 9_000, ..DiskFault::default() });
-        let troubled = stream(&mut arm, 100, before);
-        assert!(troubled > before * 2, "{troubled:?} {before:?}");
-        arm.set_fault(before + troubled, DiskFault::default());
+        let faulty = stream(&mut arm, 100, before);
+        assert!(faulty > before * 2, "{faulty:?} {before:?}");
+        arm.set_fault(before + faulty, DiskFault::default());
         arm.position = 0;
-        assert_eq!(stream(&mut arm, 100, before + troubled), before);
+        assert_eq!(stream(&mut arm, 100, before + faulty), before);
     }
 
     #[test]
-    fn slow_writes_leave_reads_alone() {
+    fn slow_writes_do_not_affect_reads() {
         let mut arm = Arm::new(steady(), 1);
         let healthy = arm.clone().serve(Duration::ZERO, Request::Read { offset: 0, bytes: 4096 });
         arm.set_fault(Duration::ZERO, DiskFault { slow_writes_us: 50_000, ..DiskFault::default() });
@@ -200,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_cache_answers_at_once_until_it_is_full_and_a_flush_waits_for_the_platter() {
+    fn a_write_cache_answers_immediately_until_it_is_full_and_a_flush_waits_for_the_platter() {
         let mut arm = Arm::new(DiskModel { write_cache_kib: 1024, ..steady() }, 1);
         let ats: Vec<Duration> = (0..32)
             .map(|n| arm.serve(Duration::ZERO, Request::Write { offset: n << 16, bytes: 1 << 16 }).at)
@@ -212,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disconnected_disk_fails_at_once_and_a_bad_sector_after_its_time() {
+    fn a_disconnected_disk_fails_immediately_and_a_bad_sector_after_its_time() {
         let mut arm = Arm::new(steady(), 1);
         arm.set_fault(Duration::ZERO, DiskFault::all_bad());
         let answer = arm.serve(Duration::ZERO, Request::Read { offset: 0, bytes: 4096 });
@@ -240,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_answered_before_it_was_asked_and_the_same_seed_answers_alike(
+        fn no_answer_precedes_its_request_and_a_seed_determines_the_answers(
             asked in requests(), seed in any::<u64>(), share in 0.0..1.0_f64, cache in 0..4096_u64,
         ) {
             let model = DiskModel { write_cache_kib: cache, ..DiskModel::default() };
@@ -270,7 +254,7 @@ mod tests {
         }
 
         #[test]
-        fn more_trouble_is_never_faster(asked in requests(), more in 1..50_000_u64) {
+        fn a_slower_disk_is_never_faster(asked in requests(), more in 1..50_000_u64) {
             let model = DiskModel { jitter: 0.0, ..DiskModel::default() };
             let healthy = play(&mut Arm::new(model.clone(), 1), &asked);
             let mut arm = Arm::new(model, 1);

@@ -1,4 +1,4 @@
-//! Talking to a disk while it runs: a line of JSON each way, over a socket.
+//! Controls a running disk: a line of JSON each way, over a socket.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -9,63 +9,44 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::DiskFault;
 
-/// What is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Order {
-    /// How is it going?
+pub(crate) enum Order {
     Status,
-    /// From now on have these troubles, and no others.
+    /// Replaces the fault.
     SetFault(DiskFault),
 }
 
-/// What a disk says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskStatus {
-    /// What is wrong with it.
     pub fault: DiskFault,
-    /// Reads taken on so far.
     pub reads: u64,
-    /// Writes taken on so far.
     pub writes: u64,
     /// Requests answered with an error.
     pub errors: u64,
 }
 
-/// What goes wrong between a disk and who asks it.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// Nobody there, or the line was cut.
     #[error("{socket}: {error}")]
-    Line {
-        /// Where the disk listens.
-        socket: String,
-        /// Why not.
-        error: io::Error,
-    },
-    /// Not understood.
-    #[error("{socket}: answered {answer:?}, which is no status")]
-    Answer {
-        /// Where the disk listens.
-        socket: String,
-        /// The line.
-        answer: String,
-    },
+    Connection { socket: String, error: io::Error },
+    #[error("{socket}: unexpected answer {answer:?}")]
+    Answer { socket: String, answer: String },
 }
 
-/// A disk answers at once, or not at all.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// A disk answers immediately, or not at all.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Gives a disk an order; how it is then.
-pub fn ask(socket: &Path, order: &Order) -> Result<DiskStatus, ControlError> {
+/// Sends an order to a disk; returns its status afterwards.
+pub(crate) fn ask(socket: &Path, order: &Order) -> Result<DiskStatus, ControlError> {
     let name = || socket.display().to_string();
-    let line = exchange(socket, order).map_err(|error| ControlError::Line { socket: name(), error })?;
+    let line = exchange(socket, order).map_err(|error| ControlError::Connection { socket: name(), error })?;
     serde_json::from_str(&line).map_err(|_| ControlError::Answer { socket: name(), answer: line })
 }
 
 fn exchange(socket: &Path, order: &Order) -> io::Result<String> {
     let mut stream = UnixStream::connect(socket)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     let mut line = serde_json::to_string(order)?;
     line.push('\n');
     stream.write_all(line.as_bytes())?;
@@ -74,18 +55,17 @@ fn exchange(socket: &Path, order: &Order) -> io::Result<String> {
     Ok(answer.trim_end().to_owned())
 }
 
-/// Answers orders, one connection after the other, until the socket fails. What is not understood is answered with
-/// why.
-pub fn attend(listener: &UnixListener, mut obey: impl FnMut(Order) -> DiskStatus) -> io::Result<()> {
+/// Answers orders, one connection after the other, until the socket fails. An invalid order is answered with an error.
+pub(super) fn attend(listener: &UnixListener, mut obey: impl FnMut(Order) -> DiskStatus) -> io::Result<()> {
     for stream in listener.incoming() {
-        // One who hangs up has no further wish.
+        // A client may disconnect early.
         let _ = answer(stream?, &mut obey);
     }
     Ok(())
 }
 
 fn answer(mut stream: UnixStream, obey: &mut impl FnMut(Order) -> DiskStatus) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(stream.try_clone()?).read_line(&mut line)?;
     let mut answer = match serde_json::from_str(&line) {
@@ -101,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_reaches_the_disk_and_nonsense_is_answered_with_why() {
+    fn an_order_reaches_the_disk_and_an_invalid_one_is_answered_with_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("s");
         let listener = UnixListener::bind(&socket).unwrap();
@@ -122,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_listens_the_socket_is_named() {
+    fn the_error_of_a_missing_disk_names_the_socket() {
         let error = ask(Path::new("/nowhere/at/all"), &Order::Status).unwrap_err();
         assert!(error.to_string().starts_with("/nowhere/at/all: "));
     }

@@ -1,15 +1,14 @@
-//! Hands answers out when their time has come.
+//! Runs actions at their time.
 
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-/// What is to be done at its time.
-type Deed = Box<dyn FnOnce() + Send>;
+type Action = Box<dyn FnOnce() + Send>;
 
-/// One thread that does deeds when they are due.
+/// A thread that runs actions when they are due.
 #[derive(Clone)]
-pub struct Delivery(Arc<Shared>);
+pub(super) struct Delivery(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
@@ -19,25 +18,25 @@ struct Shared {
 
 struct Due {
     at: Instant,
-    /// Those of one instant go out in the order they came in.
+    /// Actions of the same instant run in the order in which they were added.
     number: u64,
-    deed: Deed,
+    action: Action,
 }
 
 impl Delivery {
-    /// Starts the thread, which lasts as long as the process.
-    pub fn start() -> std::io::Result<Delivery> {
+    /// Starts the thread, which runs until the process ends.
+    pub(super) fn start() -> std::io::Result<Delivery> {
         let delivery = Delivery(Arc::default());
         let shared = delivery.0.clone();
         std::thread::Builder::new().name("delivery".into()).spawn(move || shared.run())?;
         Ok(delivery)
     }
 
-    /// Does something at its time; at once if that has passed.
-    pub fn at(&self, at: Instant, deed: Deed) {
+    /// Runs an action at its time; immediately if that has passed.
+    pub(super) fn at(&self, at: Instant, action: Action) {
         let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let number = waiting.iter().map(|due| due.number).max().map_or(0, |last| last + 1);
-        waiting.push(Due { at, number, deed });
+        waiting.push(Due { at, number, action });
         self.0.changed.notify_one();
     }
 }
@@ -45,11 +44,11 @@ impl Delivery {
 impl Shared {
     fn run(&self) {
         loop {
-            (self.next().deed)();
+            (self.next().action)();
         }
     }
 
-    /// Waits for the next one that is due.
+    /// Waits for the next action that is due.
     fn next(&self) -> Due {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -69,7 +68,7 @@ impl Shared {
 }
 
 impl Ord for Due {
-    /// The heap gives its greatest: that is the earliest.
+    /// The heap returns its greatest element, which must be the earliest.
     fn cmp(&self, other: &Due) -> std::cmp::Ordering {
         (other.at, other.number).cmp(&(self.at, self.number))
     }
@@ -95,7 +94,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_is_due_first_goes_first() {
+    fn actions_run_in_the_order_of_their_times() {
         let (sender, receiver) = std::sync::mpsc::channel();
         let delivery = Delivery::start().unwrap();
         let now = Instant::now();

@@ -1,34 +1,32 @@
-//! What can be wrong with a disk.
+//! The fault of a virtual disk.
 
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-/// All troubles of a disk at one time. The default is none.
+/// The fault of a disk. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiskFault {
-    /// The share of the arm's time that somebody takes whom the operating system does not see: 0 up to 0.99.
+    /// The share of the arm's time taken by a load that the operating system does not see: 0 to 0.99.
     pub neighbour: f64,
-    /// More time for every read.
+    /// Extra time of every read.
     pub slow_reads_us: u64,
-    /// More time for every write.
+    /// Extra time of every write.
     pub slow_writes_us: u64,
-    /// Now and then nothing moves.
     pub stalls: Option<Stalls>,
     /// Sectors (of 512 bytes) that cannot be read or written, first and last.
     pub bad_sectors: Vec<(u64, u64)>,
-    /// Every request fails at once: the cable is out.
+    /// Every request fails immediately, as with an unplugged cable.
     pub disconnected: bool,
 }
 
-/// Times in which nothing moves.
+/// Periods in which no request is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stalls {
-    /// From the end of one to the begin of the next, in the mean.
+    /// From the end of one to the start of the next, on average.
     pub every_ms: u64,
-    /// How long each lasts.
     pub lasting_ms: u64,
 }
 
@@ -40,13 +38,13 @@ impl DiskFault {
         DiskFault { bad_sectors: vec![(0, u64::MAX)], ..DiskFault::default() }
     }
 
-    /// Whether a bad sector is among these bytes.
+    /// True if a bad sector is among these bytes.
     pub fn is_bad(&self, offset: u64, bytes: u64) -> bool {
         let touched: RangeInclusive<u64> = offset / SECTOR..=(offset + bytes.max(1) - 1) / SECTOR;
         self.bad_sectors.iter().any(|(first, last)| first <= touched.end() && touched.start() <= last)
     }
 
-    /// The same, with a neighbour that leaves at least a hundredth, and waits that end.
+    /// The same, with at least a hundredth of the arm's time left, and finite waits.
     pub fn within_bounds(mut self) -> DiskFault {
         let share = if self.neighbour.is_nan() { 0.0 } else { self.neighbour };
         self.neighbour = share.clamp(0.0, 0.99);
@@ -60,7 +58,7 @@ impl DiskFault {
     }
 }
 
-/// A minute: longer than any driver would wait.
+/// A minute: longer than any driver waits.
 const LONGEST_US: u64 = 60_000_000;
 
 #[cfg(test)]
@@ -78,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_bounded() {
+    fn impossible_values_are_bounded() {
         let fault = DiskFault { neighbour: f64::NAN, slow_reads_us: u64::MAX, ..DiskFault::default() };
         let bounded = fault.within_bounds();
         assert_eq!((bounded.neighbour, bounded.slow_reads_us), (0.0, LONGEST_US));

@@ -1,17 +1,16 @@
-//! What a disk is like.
+//! The service model of a disk.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How a disk moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flavour {
-    /// An arm over turning platters: far is slower than near.
+    /// An arm over rotating platters: longer seeks are slower.
     #[default]
     Rotational,
-    /// No moving parts: all places are equally near.
+    /// No moving parts: seeks cost nothing.
     Flash,
 }
 
@@ -19,15 +18,13 @@ pub enum Flavour {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// XFS.
     #[default]
     Xfs,
-    /// ext4.
     Ext4,
 }
 
 impl Format {
-    /// As `mount` calls it.
+    /// As `mount` names it.
     pub fn as_str(self) -> &'static str {
         match self {
             Format::Xfs => "xfs",
@@ -36,33 +33,28 @@ impl Format {
     }
 }
 
-/// The service model of a disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiskModel {
-    /// Rotational or flash.
     pub flavour: Flavour,
-    /// The file system on it.
     pub format: Format,
-    /// How much it holds.
     pub size_mib: u64,
-    /// How fast data passes.
     pub bandwidth_mb_per_second: f64,
-    /// What every request costs, even the next one in a row.
+    /// The cost of every request, even a sequential one.
     pub overhead_us: u64,
-    /// Moving to a neighbouring track, and half a turn. Flash has none.
+    /// To a neighbouring track, plus half a rotation. Not for flash.
     pub seek_shortest_us: u64,
-    /// Moving from the first to the last track, and half a turn. Flash has none.
+    /// From the first to the last track, plus half a rotation. Not for flash.
     pub seek_longest_us: u64,
-    /// By how much service times differ by chance: the deviation of their logarithm.
+    /// Random variation of service times: the standard deviation of their logarithm.
     pub jitter: f64,
-    /// Writes that are answered before they are on the platter.
+    /// The size of writes that are answered before they are on the platter.
     pub write_cache_kib: u64,
 }
 
 impl Default for DiskModel {
-    /// Slow enough that ten of them do not fill two processor cores. Seeks depend little on distance: files lie
-    /// elsewhere on every disk, and with seeks of 1 to 6 ms healthy peers were up to 1.6 times apart.
+    /// Slow enough that ten of them do not saturate two processor cores. Seeks depend little on distance: files have
+    /// different places on every disk, and with seeks of 1 to 6 ms healthy peers differed by a factor of up to 1.6.
     fn default() -> DiskModel {
         DiskModel {
             flavour: Flavour::Rotational,
@@ -78,33 +70,27 @@ impl Default for DiskModel {
     }
 }
 
-/// A disk that cannot be.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum ModelError {
-    /// Out of bounds.
     #[error("a disk's {field} is {value}: expected {expected}")]
     OutOfBounds {
-        /// Which setting.
         field: &'static str,
-        /// As given.
         value: String,
-        /// What would be right.
         expected: &'static str,
     },
 }
 
 impl DiskModel {
-    /// How much it holds.
     pub fn size_bytes(&self) -> u64 {
         self.size_mib << 20
     }
 
-    /// How long so many bytes pass.
+    /// The transfer time of `bytes` bytes.
     pub fn transfer(&self, bytes: u64) -> Duration {
         Duration::from_secs_f64(bytes as f64 / (self.bandwidth_mb_per_second * 1e6))
     }
 
-    /// Getting from one place to another. Distance counts by its square root: an arm speeds up, then brakes.
+    /// The seek time. It grows with the square root of the distance: an arm accelerates, then brakes.
     pub fn seek(&self, from: u64, to: u64) -> Duration {
         if self.flavour == Flavour::Flash || from == to {
             return Duration::ZERO;
@@ -114,12 +100,12 @@ impl DiskModel {
         Duration::from_secs_f64((near + (far - near) * share) * 1e-6)
     }
 
-    /// How far answers to writes may run ahead of the platter.
+    /// How much earlier writes are answered than they are on the platter.
     pub fn cache_span(&self) -> Duration {
         self.transfer(self.write_cache_kib << 10)
     }
 
-    /// Whether such a disk can be.
+    /// Fails if a setting is out of bounds.
     pub fn check(&self) -> Result<(), ModelError> {
         let bound = |holds: bool, field, value: String, expected| {
             if holds { Ok(()) } else { Err(ModelError::OutOfBounds { field, value, expected }) }
@@ -161,12 +147,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_disk_can_be() {
+    fn the_default_disk_is_valid() {
         assert_eq!(DiskModel::default().check(), Ok(()));
     }
 
     #[test]
-    fn a_disk_that_cannot_be_is_named() {
+    fn the_error_of_an_invalid_disk_names_the_setting() {
         let model = DiskModel { bandwidth_mb_per_second: f64::NAN, ..DiskModel::default() };
         let error = model.check().unwrap_err().to_string();
         assert_eq!(error, "a disk's bandwidth_mb_per_second is NaN: expected 0.1 to 100000");
@@ -174,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn far_is_slower_than_near_and_flash_knows_no_distance() {
+    fn longer_seeks_are_slower_and_flash_has_none() {
         let disk = DiskModel::default();
         assert!(disk.seek(0, 1 << 30) > disk.seek(0, 1 << 20));
         assert_eq!(disk.seek(0, 1 << 30), Duration::from_micros(3_000));

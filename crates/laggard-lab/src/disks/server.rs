@@ -20,32 +20,29 @@ use super::control::{self, DiskStatus, Order};
 use super::delivery::Delivery;
 use super::model::DiskModel;
 
-/// What a disk is made of.
 #[derive(Clone, Debug)]
-pub struct Parts {
-    /// Where its data lie. Made, or brought to the disk's size.
-    pub data: PathBuf,
-    /// Where to mount the file system that holds it.
-    pub mountpoint: PathBuf,
-    /// What it is called there.
-    pub name: String,
-    /// Where to listen for orders.
-    pub socket: PathBuf,
-    /// How it behaves.
-    pub model: DiskModel,
-    /// Everything random follows from it.
-    pub seed: u64,
+pub(crate) struct DiskSetup {
+    /// The file for its data. Created, or resized to the disk's size.
+    pub(crate) data: PathBuf,
+    /// The mount point of the file system that contains the disk.
+    pub(crate) mountpoint: PathBuf,
+    /// The name of the file that is the disk.
+    pub(crate) name: String,
+    /// The socket for orders.
+    pub(crate) socket: PathBuf,
+    pub(crate) model: DiskModel,
+    pub(crate) seed: u64,
 }
 
 /// Serves a disk until its file system is unmounted.
-pub fn serve(parts: &Parts) -> io::Result<()> {
-    let data = File::options().read(true).write(true).create(true).truncate(false).open(&parts.data)?;
-    data.set_len(parts.model.size_bytes())?;
-    let listener = UnixListener::bind(&parts.socket)?;
-    let disk = Disk::new(data, parts)?;
-    let office = disk.mechanics.clone();
-    std::thread::spawn(move || control::attend(&listener, |order| lock(&office).obey(order)));
-    fuser::mount(disk, &parts.mountpoint, &config(&parts.mountpoint))
+pub(crate) fn serve(setup: &DiskSetup) -> io::Result<()> {
+    let data = File::options().read(true).write(true).create(true).truncate(false).open(&setup.data)?;
+    data.set_len(setup.model.size_bytes())?;
+    let listener = UnixListener::bind(&setup.socket)?;
+    let disk = Disk::new(data, setup)?;
+    let mechanics = disk.mechanics.clone();
+    std::thread::spawn(move || control::attend(&listener, |order| lock(&mechanics).handle(order)));
+    fuser::mount(disk, &setup.mountpoint, &config(&setup.mountpoint))
 }
 
 fn config(mountpoint: &Path) -> Config {
@@ -63,7 +60,7 @@ struct Disk {
     delivery: Delivery,
 }
 
-/// What moves, and its status.
+/// The arm, its clock and its counters.
 struct Mechanics {
     arm: Arm,
     start: Instant,
@@ -75,7 +72,7 @@ fn lock(mechanics: &Mutex<Mechanics>) -> std::sync::MutexGuard<'_, Mechanics> {
 }
 
 impl Mechanics {
-    fn obey(&mut self, order: Order) -> DiskStatus {
+    fn handle(&mut self, order: Order) -> DiskStatus {
         if let Order::SetFault(fault) = order {
             self.arm.set_fault(self.start.elapsed(), fault);
         }
@@ -97,19 +94,19 @@ impl Mechanics {
 
 const ROOT: u64 = 1;
 const DISK: u64 = 2;
-/// Nothing about the file ever changes.
+/// The attributes of the file never change.
 const FOR_EVER: Duration = Duration::from_secs(86_400);
-/// As many as a loop device has under way.
-const MOST_UNDER_WAY: u16 = 128;
+/// The queue depth of a loop device.
+const QUEUE_DEPTH: u16 = 128;
 
 impl Disk {
-    fn new(data: File, parts: &Parts) -> io::Result<Disk> {
-        let arm = Arm::new(parts.model.clone(), parts.seed);
+    fn new(data: File, setup: &DiskSetup) -> io::Result<Disk> {
+        let arm = Arm::new(setup.model.clone(), setup.seed);
         let mechanics = Mechanics { arm, start: Instant::now(), status: DiskStatus::default() };
         Ok(Disk {
-            name: parts.name.clone(),
+            name: setup.name.clone(),
             data: Arc::new(data),
-            bytes: parts.model.size_bytes(),
+            bytes: setup.model.size_bytes(),
             mechanics: Arc::new(Mutex::new(mechanics)),
             delivery: Delivery::start()?,
         })
@@ -143,9 +140,9 @@ impl Disk {
 
 impl Filesystem for Disk {
     fn init(&mut self, _: &fuser::Request, config: &mut KernelConfig) -> io::Result<()> {
-        // An older kernel that lacks these serves requests one by one, which is slower and still right.
+        // An older kernel without these serves requests one by one, which is slower but correct.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_MAX_PAGES);
-        let _ = config.set_max_background(MOST_UNDER_WAY);
+        let _ = config.set_max_background(QUEUE_DEPTH);
         Ok(())
     }
 
@@ -165,7 +162,7 @@ impl Filesystem for Disk {
         }
     }
 
-    /// Past the page cache: what is read or written shall reach the arm.
+    /// Past the page cache: reads and writes must reach the arm.
     fn open(&self, _: &fuser::Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::faults::{FAULTS, Need};
 use crate::nodes::{Exec, Node, quoted};
 
-/// Whether a node can have a fault by one mechanism.
+/// The availability of a mechanism on a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Availability {
     pub model: &'static str,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::disks::server::{self, Parts};
+use crate::disks::server::{self, DiskSetup};
 use crate::machine::LabError;
 use crate::manifest::Manifest;
 use laggard_core::model::random::Random;
@@ -33,7 +33,7 @@ pub fn serve_disk(folder: &Path, host: &str) -> Result<(), LabError> {
         hosts.iter().enumerate().filter_map(|(number, plan)| Some((number, plan, plan.disk.clone()?)));
     let mine = disks.into_iter().find(|(_, plan, _)| plan.name == host);
     let (number, _, model) = mine.ok_or_else(|| LabError::Input(format!("{host} has no disk")))?;
-    let parts = Parts {
+    let setup = DiskSetup {
         data: folder.join("data").join(host),
         mountpoint: folder.join("disks").join(host),
         name: manifest.disk_name(host),
@@ -41,5 +41,5 @@ pub fn serve_disk(folder: &Path, host: &str) -> Result<(), LabError> {
         model,
         seed: Random::of(lab.seed, &[number as u64]).bits(),
     };
-    server::serve(&parts).map_err(LabError::at(&parts.mountpoint))
+    server::serve(&setup).map_err(LabError::at(&setup.mountpoint))
 }

@@ -1,5 +1,5 @@
-//! How much of what was written to a device may wait in memory. Without a limit of their own, disks stand still until
-//! the machine's memory fills up, and then all have more to do than they can.
+//! Limits for dirty pages of a device. Without limits of their own, disks are idle until the machine's memory fills up,
+//! and then all of them are overloaded.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LabError, loops};
 
-/// The limits of a device, as they were.
+/// The original limits of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -16,11 +16,11 @@ pub struct Limits {
     max_ratio_fine: String,
 }
 
-/// Half a second of a slow disk's work.
+/// Half a second of writing for a slow disk.
 const MOST_BYTES: u64 = 8 << 20;
 
 impl Limits {
-    /// Those of a device now; none where the kernel has none (before 6.2).
+    /// The present limits of a device; none before kernel 6.2.
     pub fn of(device: &str) -> Option<Limits> {
         let read = |name: &str| Some(std::fs::read_to_string(file(device, name)).ok()?.trim().to_owned());
         Some(Limits {
@@ -30,13 +30,13 @@ impl Limits {
         })
     }
 
-    /// Lets only a little wait.
+    /// Allows only a few dirty pages.
     pub fn tighten(&self) -> Result<(), LabError> {
         self.write("strict_limit", "1")?;
         self.write("max_bytes", &MOST_BYTES.to_string())
     }
 
-    /// Sets them as they were, unless somebody else has the device by now.
+    /// Restores them, unless the device is used by something else by now.
     pub fn restore(&self, prefix: &str) -> Result<(), LabError> {
         if loops::is_free(&self.device) || loops::over(prefix).iter().any(|ours| ours.name == self.device) {
             self.write("strict_limit", &self.strict_limit)?;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_that_is_not_there_has_no_limits() {
+    fn a_missing_device_has_no_limits() {
         assert_eq!(Limits::of("no-such-device"), None);
     }
 }

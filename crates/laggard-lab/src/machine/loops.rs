@@ -4,17 +4,16 @@ use std::path::{Path, PathBuf};
 
 use super::{LabError, place::Place};
 
-/// A loop device and the file below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Its name: `loop7`.
+    /// For example `loop7`.
     pub name: String,
-    /// The file below.
+    /// The backing file.
     pub file: PathBuf,
 }
 
-/// The loop devices over files whose names begin so, in whatever namespace. The path of a file whose mount is gone
-/// is cut short: only its name stays.
+/// The loop devices whose backing files have names that begin with `prefix`, in any namespace. The kernel shows only the
+/// name, not the path, of a file whose mount is gone.
 pub fn over(prefix: &str) -> Vec<Loop> {
     let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -25,7 +24,7 @@ pub fn over(prefix: &str) -> Vec<Loop> {
     loops
 }
 
-/// Whether nothing is below a loop device.
+/// True if a loop device has no backing file.
 pub fn is_free(name: &str) -> bool {
     of_name(name.to_owned()).is_none()
 }
@@ -35,14 +34,14 @@ fn of_name(name: String) -> Option<Loop> {
     Some(Loop { name, file: PathBuf::from(text.trim_end().trim_end_matches(" (deleted)")) })
 }
 
-/// Sets a loop device up over a file, past the page cache; its name.
+/// Sets up a loop device over a file, past the page cache; returns its name.
 pub fn attach(place: Place, file: &Path) -> Result<String, LabError> {
     let file = file.display().to_string();
     let printed = place.run(&["losetup", "--find", "--show", "--direct-io=on", &file])?;
     Ok(printed.trim().trim_start_matches("/dev/").to_owned())
 }
 
-/// Takes a loop device down. One that is still in use goes when it is not any more.
+/// Detaches a loop device. One that is in use disappears with its last user.
 pub fn detach(name: &str) -> Result<(), LabError> {
     Place::Here.run(&["losetup", "--detach", &format!("/dev/{name}")]).map(drop)
 }
@@ -52,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_no_file_fits_there_are_no_loops() {
+    fn without_a_matching_file_there_are_no_loops() {
         assert_eq!(over("no-file-is-called-so"), []);
         assert!(is_free("no-such-device"));
     }

@@ -3,13 +3,13 @@
 //! lab's own mark are touched, in a command line or in a path.
 
 pub(crate) mod bounded;
-pub mod cgroup;
+pub(crate) mod cgroup;
 mod error;
-pub mod limits;
-pub mod loops;
+pub(crate) mod limits;
+pub(crate) mod loops;
 pub mod needs;
-pub mod place;
-pub mod processes;
+pub(crate) mod place;
+pub(crate) mod processes;
 pub(crate) mod snapshot;
 
 pub use error::LabError;

@@ -1,17 +1,15 @@
-//! What a machine must have.
+//! Requirements of the lab on the machine.
 
 use std::path::Path;
 
 use super::LabError;
 
-/// One thing that the lab needs.
+/// A requirement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// What.
     pub what: String,
-    /// Whether it is there.
     pub is_met: bool,
-    /// What to do where it is not.
+    /// The command that provides it.
     pub remedy: String,
 }
 
@@ -19,9 +17,7 @@ pub struct Need {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tool {
-    /// As it is called.
     pub program: String,
-    /// What to install.
     pub package: String,
 }
 
@@ -40,23 +36,23 @@ const BASE: [(&str, &str); 12] = [
     ("perl", "perl-base"),
 ];
 
-/// What injecting faults takes, beyond a lab.
+/// Programs for injecting faults, in addition to those of a lab.
 const INJECTING: [(&str, &str); 3] = [("nft", "nftables"), ("pgrep", "procps"), ("cmp", "diffutils")];
 
-/// The programs that injecting faults takes.
+/// The programs for injecting faults.
 pub fn injecting() -> Vec<Tool> {
     let tool = |(program, package): (&str, &str)| Tool { program: program.into(), package: package.into() };
     INJECTING.map(tool).into()
 }
 
-/// All needs, of the lab itself and of these programs.
+/// All requirements: those of the lab itself and these programs.
 pub fn all(tools: &[Tool]) -> Vec<Need> {
     let base = BASE.iter().map(|(program, package)| tool(program, package));
     let more = tools.iter().map(|each| tool(&each.program, &each.package));
     machine().into_iter().chain(base).chain(more).collect()
 }
 
-/// Fails with the first need that is not met.
+/// Fails with the first requirement that is not met.
 pub fn check(tools: &[Tool]) -> Result<(), LabError> {
     match all(tools).into_iter().find(|need| !need.is_met) {
         Some(Need { what, remedy, .. }) => Err(LabError::Lacking(format!("the lab needs {what}: {remedy}"))),
@@ -68,7 +64,7 @@ fn machine() -> [Need; 4] {
     let is_root = rustix::process::geteuid().is_root();
     let there = |path: &str| Path::new(path).exists();
     [
-        Need { what: "root".into(), is_met: is_root, remedy: "run it as root, by sudo".into() },
+        Need { what: "root".into(), is_met: is_root, remedy: "run it as root, with sudo".into() },
         Need { what: "FUSE".into(), is_met: there("/dev/fuse"), remedy: "modprobe fuse".into() },
         Need {
             what: "loop devices".into(),

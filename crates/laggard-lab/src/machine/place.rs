@@ -1,4 +1,4 @@
-//! Where a program runs: on the machine itself, or inside the namespaces of a process.
+//! The place where a program runs: the machine itself, or the namespaces of a process.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use super::LabError;
 pub enum Place {
     /// Those of the caller.
     Here,
-    /// Those of the process of that number.
+    /// Those of a process, by its number.
     Inside(u32),
-    /// The network of the process of that number, and all else as the caller has it.
+    /// The network of a process, by its number, and otherwise those of the caller.
     Network(u32),
 }
 
 impl Place {
-    /// A command line in this place, not yet started. It reads nothing.
+    /// A command line in this place, not yet started, with an empty standard input.
     pub fn command(self, words: &[&str]) -> Command {
         let target = match self {
             Place::Here => String::new(),
@@ -36,12 +36,12 @@ impl Place {
         command
     }
 
-    /// Runs a program to its end, which must be a good one; what it printed.
+    /// Runs a program, which must succeed; returns its output.
     pub fn run(self, words: &[&str]) -> Result<String, LabError> {
         finish(self.command(words), words)
     }
 
-    /// Runs a script of the shell, with variables.
+    /// Runs a shell script with variables, which must succeed; returns its output.
     pub fn script(self, script: &str, variables: &[(&str, String)]) -> Result<String, LabError> {
         let words = ["sh", "-euc", script];
         let mut command = self.command(&words);
@@ -49,11 +49,11 @@ impl Place {
         finish(command, &["sh", "-c", script.trim()])
     }
 
-    /// Starts a program that goes on by itself; what it says goes to a file.
+    /// Starts a program that outlives the caller; its output goes to a file.
     pub fn start(self, words: &[&str], log: &Path) -> Result<(), LabError> {
         let file = File::options().create(true).append(true).open(log).map_err(LabError::at(log))?;
         let twin = file.try_clone().map_err(LabError::at(log))?;
-        // A session of its own: no terminal's hang-up reaches it, and nobody waits for it.
+        // Its own session: a hang-up of the terminal does not reach it.
         let all = [&["setsid", "--fork"], words].concat();
         let mut command = self.command(&all);
         let status = command.stdout(file).stderr(twin).status();
@@ -64,7 +64,7 @@ impl Place {
         }
     }
 
-    /// A path as this place sees it, for one who stands outside.
+    /// The path, from outside, of a path in this place.
     pub fn seen(self, path: &Path) -> PathBuf {
         match self {
             Place::Here | Place::Network(_) => path.to_owned(),
@@ -81,23 +81,23 @@ fn finish(mut command: Command, words: &[&str]) -> Result<String, LabError> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = [output.stderr, output.stdout].map(|text| String::from_utf8_lossy(&text).trim().to_owned());
-    let said = said.into_iter().find(|text| !text.is_empty());
-    Err(failed(words, said.unwrap_or_else(|| output.status.to_string())))
+    let texts = [output.stderr, output.stdout].map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+    let text = texts.into_iter().find(|text| !text.is_empty());
+    Err(failed(words, text.unwrap_or_else(|| output.status.to_string())))
 }
 
-fn failed(words: &[&str], told: String) -> LabError {
-    LabError::Program { command: words.join(" "), told }
+fn failed(words: &[&str], reason: String) -> LabError {
+    LabError::Program { command: words.join(" "), reason }
 }
 
-/// Waits until there is something.
+/// Waits until `look` returns something.
 pub fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) -> Result<T, LabError> {
     let begin = Instant::now();
     loop {
         match look() {
             Some(found) => return Ok(found),
             None if begin.elapsed() > Duration::from_secs(seconds) => {
-                return Err(LabError::InVain { what: what.into(), seconds });
+                return Err(LabError::Timeout { what: what.into(), seconds });
             }
             None => std::thread::sleep(Duration::from_millis(10)),
         }
@@ -109,8 +109,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_program_says_is_told_when_it_fails() {
-        assert_eq!(Place::Here.run(&["echo", "well"]).unwrap(), "well\n");
+    fn the_error_of_a_program_that_fails_has_its_output() {
+        assert_eq!(Place::Here.run(&["echo", "ok"]).unwrap(), "ok\n");
         let error = Place::Here.run(&["sh", "-c", "echo why >&2; exit 3"]).unwrap_err().to_string();
         assert!(error.ends_with("failed: why"), "{error}");
         let error = Place::Here.run(&["no-such-program"]).unwrap_err().to_string();
@@ -126,6 +126,6 @@ mod tests {
 
     #[test]
     fn waiting_ends() {
-        assert!(wait_for("ever", 0, || None::<()>).unwrap_err().to_string().contains("in vain for ever"));
+        assert!(wait_for("ever", 0, || None::<()>).unwrap_err().to_string().contains("waiting for ever"));
     }
 }

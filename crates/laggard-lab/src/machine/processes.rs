@@ -4,28 +4,26 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 
-/// How long a program may take to have a command line.
+/// The time in which a new program gets its command line.
 const STARTING_MILLIS: u32 = 100;
 
-/// A process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number, as the machine counts.
+    /// Its number in the machine's own process namespace.
     pub number: u32,
-    /// Its command line.
     pub words: Vec<String>,
 }
 
 impl Process {
-    /// Whether it runs the program of that name, wherever that lies.
+    /// True if it runs the program of that name, in any folder.
     pub fn is_called(&self, name: &str) -> bool {
-        // Some write over their command lines, and have but one word then.
+        // Some programs overwrite their command line, which is then one word.
         let program = self.words.first().and_then(|word| word.split(' ').next()).unwrap_or_default();
         Path::new(program).file_name().is_some_and(|file| file == name)
     }
 }
 
-/// All processes with this word in their command line, exactly.
+/// All processes with exactly this word in their command line.
 pub fn marked(mark: &str) -> Vec<Process> {
     let own = std::process::id();
     let process = |number| Some(Process { number, words: words(number)? });
@@ -38,14 +36,14 @@ pub fn within(namespace: &str) -> Vec<u32> {
     numbers().into_iter().filter(|number| self::namespace(*number).as_deref() == Some(namespace)).collect()
 }
 
-/// All processes that share the network of a process, itself among them.
+/// All processes in the network namespace of a process, including itself.
 pub fn beside(number: u32) -> Vec<Process> {
     let Some(network) = link(number, "ns/net") else { return vec![] };
     let beside = numbers().into_iter().filter(|other| link(*other, "ns/net").as_ref() == Some(&network));
     beside.filter_map(|number| Some(Process { number, words: words(number)? })).collect()
 }
 
-/// The process namespace of a process, if it is still there.
+/// The process namespace of a process, if it still exists.
 pub fn namespace(number: u32) -> Option<String> {
     link(number, "ns/pid")
 }
@@ -55,7 +53,7 @@ fn link(number: u32, name: &str) -> Option<String> {
     Some(link.to_string_lossy().into_owned())
 }
 
-/// Ends a process at once. One that is gone already is no error.
+/// Kills a process. One that has ended already is not an error.
 pub fn kill(number: u32) {
     send(number, Signal::KILL);
 }
@@ -72,7 +70,7 @@ fn send(number: u32, signal: Signal) {
     }
 }
 
-/// Ends a process that leads a group, and the group.
+/// Kills a process group, by its leader.
 pub fn kill_group(leader: u32) {
     let leader = i32::try_from(leader).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(leader) = leader {
@@ -80,7 +78,7 @@ pub fn kill_group(leader: u32) {
     }
 }
 
-/// A program that has just been started has no command line for a moment; kernel threads and the dead never have one.
+/// A program that has just started has no command line for a moment; kernel threads and zombies never have one.
 fn words(number: u32) -> Option<Vec<String>> {
     let read = || std::fs::read(folder(number).join("cmdline")).ok();
     let mut line = read()?;
@@ -109,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_known_by_its_name_wherever_it_lies() {
+    fn a_program_is_known_by_its_name_in_any_folder() {
         let of = |word: &str| Process { number: 1, words: vec![word.into(), "-x".into()] };
         assert!(of("/usr/sbin/glusterd").is_called("glusterd") && of("glusterd").is_called("glusterd"));
         assert!(of("mfsmaster (data writer)").is_called("mfsmaster"));
@@ -117,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marked_process_is_found_and_ended_and_others_are_not() {
+    fn only_a_marked_process_is_found_and_killed() {
         let mark = format!("mark-{}", std::process::id());
         let mut command = std::process::Command::new("sh");
         command.args(["-c", "read x", &mark]);

@@ -39,7 +39,7 @@ impl Snapshot {
         serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
     }
 
-    /// What was added since (`+`), and what was removed (`-`).
+    /// Additions since (`+`), and removals (`-`).
     pub(crate) fn difference(&self, later: &Snapshot) -> Vec<String> {
         let new = later.things.difference(&self.things).map(|thing| format!("+ {thing}"));
         // Control groups of other processes come and go, and a case removes only its own.

@@ -164,7 +164,7 @@ impl Node {
         let mut command = self.command(&["sh", "-uc", wrapper, "sh", &script.len().to_string()])?;
         bounded::capture(&mut command, script, limit).map_err(|error| LabError::Program {
             command: format!("a script on {}", self.name),
-            told: error.to_string(),
+            reason: error.to_string(),
         })
     }
 
@@ -173,7 +173,7 @@ impl Node {
             return Ok(String::from_utf8_lossy(&captured.stdout).into_owned());
         }
         let command = format!("{} on {}", script::first_line(script), self.name);
-        Err(LabError::Program { command, told: captured.complaint() })
+        Err(LabError::Program { command, reason: captured.complaint() })
     }
 }
 

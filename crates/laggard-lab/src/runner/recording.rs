@@ -74,7 +74,7 @@ impl Recording {
 fn diagnose(lab: &Lab, folder: &Path) -> Result<Value, LabError> {
     let path = folder.join("cluster.toml");
     std::fs::write(&path, cluster::file(lab)?.to_toml()).map_err(LabError::at(&path))?;
-    let failed = |told: String| LabError::Program { command: "laggard diagnose".into(), told };
+    let failed = |reason: String| LabError::Program { command: "laggard diagnose".into(), reason };
     let output = Command::new(lab::program()?).arg("diagnose").arg(folder).arg("--json").output();
     let output = output.map_err(|error| failed(error.to_string()))?;
     let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();

@@ -43,7 +43,7 @@ impl Guard {
     /// Starts a program that calls [`run`], and waits until it is ready. Its errors go to a file: it outlives its
     /// controller, and a reader of the controller's output would wait for it.
     pub(crate) fn start(program: &mut Command, name: &str, log: &Path) -> Result<Guard, LabError> {
-        let failed = |told: String| LabError::Program { command: name.to_owned(), told };
+        let failed = |reason: String| LabError::Program { command: name.to_owned(), reason };
         let errors = File::options().create(true).append(true).open(log).map_err(LabError::at(log))?;
         let program = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
         let mut process = program.spawn().map_err(|error| failed(error.to_string()))?;
@@ -77,7 +77,7 @@ impl Guard {
         drop(self.input);
         let name = self.name;
         let ended = self.process.wait().map(drop);
-        ended.map_err(|error| LabError::Program { command: name, told: error.to_string() })
+        ended.map_err(|error| LabError::Program { command: name, reason: error.to_string() })
     }
 
     /// Leaves the active faults to it.
@@ -99,15 +99,9 @@ impl Guard {
         }
     }
 
-    fn error(&self, told: String) -> LabError {
-        LabError::Program { command: self.name.clone(), told }
+    fn error(&self, reason: String) -> LabError {
+        LabError::Program { command: self.name.clone(), reason }
     }
-}
-
-/// True if a guard watches the journal.
-pub(crate) fn watches(journal: &Journal) -> bool {
-    let file = File::open(journal.beside("guard"));
-    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
 }
 
 /// Detaches this process, a guard, from the terminal's signals and from the control group of its controller. The groups
@@ -251,7 +245,7 @@ mod tests {
         (journal, file)
     }
 
-    /// What is left after a guard has read these bytes, and then the end of its input.
+    /// Runs a guard that reads these bytes and then the end of its input.
     fn after(words: &[u8], ttl_seconds: u64) -> (bool, String, Duration) {
         let folder = tempfile::tempdir().unwrap();
         let (journal, file) = with_fault(folder.path(), ttl_seconds);
@@ -261,7 +255,7 @@ mod tests {
         let begin = Instant::now();
         run(folder.path(), Some(journal.path()), end, std::io::sink()).unwrap();
         let log = std::fs::read_to_string(journal.beside("log")).unwrap_or_default();
-        assert!(!journal.path().exists() && !watches(&journal));
+        assert!(!journal.path().exists() && !journal.is_guarded());
         (file.exists(), log, begin.elapsed())
     }
 

@@ -142,6 +142,12 @@ impl Journal {
         Ok(faults)
     }
 
+    /// A guard that watches the journal holds a lock.
+    pub(crate) fn is_guarded(&self) -> bool {
+        let file = File::open(self.beside("guard"));
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
+    }
+
     pub(crate) fn active(&self) -> Result<Vec<ActiveFault>, LabError> {
         let mut faults = self.faults()?;
         faults.retain(|fault| !fault.is_over());

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::guard;
 use super::journal::{ActiveFault, Event, Journal, Phase};
 use crate::disks::control::{self, Order};
 use crate::faults::{Fault, LabStep, NodeSteps, PlannedFault, Step};
@@ -41,7 +40,7 @@ pub struct RevertOutcome {
 pub fn active_faults(folder: &Path) -> Result<Vec<(ActiveFault, bool)>, LabError> {
     let mut all = vec![];
     for journal in Journal::all(folder) {
-        let is_guarded = guard::watches(&journal);
+        let is_guarded = journal.is_guarded();
         all.extend(journal.active()?.into_iter().map(|fault| (fault, is_guarded)));
     }
     Ok(all)
@@ -52,7 +51,7 @@ pub fn revert(folder: &Path, selection: Selection) -> Result<Vec<RevertOutcome>,
     cgroup::remove_abandoned_guards();
     let mut outcomes = vec![];
     for journal in Journal::all(folder).into_iter().rev() {
-        let is_guarded = guard::watches(&journal);
+        let is_guarded = journal.is_guarded();
         if selection == Selection::Orphans && is_guarded {
             continue;
         }
@@ -292,7 +291,7 @@ fn disk_fails(lab: &Lab, host: &str) -> Result<(), LabError> {
     let device = lab.device(host).ok_or_else(|| LabError::Input(format!("{host} has no disk")))?;
     let input = format!("if=/dev/{device}");
     match lab.host_place(host)?.run(&["dd", &input, "of=/dev/null", "count=1", "iflag=direct"]) {
-        Err(LabError::Program { told, .. }) if told.contains("Input/output error") => Ok(()),
+        Err(LabError::Program { reason, .. }) if reason.contains("Input/output error") => Ok(()),
         Err(other) => Err(other),
         Ok(_) => Err(LabError::Input(format!("the disk of {host} can still be read"))),
     }

@@ -47,7 +47,7 @@ fn a_guard_outlives_the_control_group_of_its_controller() {
     assert_eq!((support::files(&brick, "").len(), guards_of(&undo).len()), (18, 1));
     std::fs::write(group.join("cgroup.kill"), "1").unwrap();
     assert!(!controller.wait().unwrap().success());
-    wait_until("the guard heals it", 20, || guards_of(&undo).is_empty());
+    wait_until("the guard reverts it", 20, || guards_of(&undo).is_empty());
     assert_eq!(support::files(&brick, "").len(), 20);
     std::fs::remove_dir(&group).unwrap();
     let left: Vec<String> =
@@ -57,7 +57,7 @@ fn a_guard_outlives_the_control_group_of_its_controller() {
 }
 
 #[test]
-fn the_unit_that_heals_after_a_boot_is_one() {
+fn the_unit_that_recovers_after_a_boot_is_valid() {
     let unit = std::fs::read_to_string(workspace().join("contrib/laggard-recover.service")).unwrap();
     assert!(unit.contains("ExecStart=/usr/bin/laggard inject recover\n"));
     let folder = tempfile::tempdir().unwrap();

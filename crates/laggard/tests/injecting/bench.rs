@@ -16,7 +16,7 @@ pub struct Bench {
     pub folder: tempfile::TempDir,
 }
 
-/// What a fault could leave behind in a host.
+/// The state of a host that a fault could leave changed.
 pub const STATE: &str = "
 nft list ruleset; tc qdisc show; ip -o -4 addr; ip route
 findmnt -rno TARGET,FSTYPE,OPTIONS
@@ -48,7 +48,7 @@ impl Bench {
         laggard(&self.words(words))
     }
 
-    /// Applies a fault, which must succeed; the name by which it is undone.
+    /// Applies a fault, which must succeed; returns its id.
     pub fn apply(&self, words: &[&str]) -> String {
         let output = self.inject(&[&["apply"], words].concat());
         assert!(output.status.success(), "{words:?}: {}", errors(&output));
@@ -64,18 +64,18 @@ impl Bench {
     pub fn refusal(&self, words: &[&str]) -> String {
         let output = self.inject(&[&["apply"], words].concat());
         assert_eq!(output.status.code(), Some(2), "{words:?}: {}", errors(&output));
-        assert!(self.standing().is_empty());
+        assert!(self.active().is_empty());
         errors(&output)
     }
 
-    /// As [`Bench::refusal`], while something else stands.
+    /// As [`Bench::refusal`], while another fault is active.
     pub fn refusal_beside(&self, words: &[&str]) -> String {
         let output = self.inject(&[&["apply"], words].concat());
         assert_eq!(output.status.code(), Some(2));
         errors(&output)
     }
 
-    /// Applies a fault and stays with it, until it stands.
+    /// Applies a fault with --wait, and returns when it is active.
     pub fn hold(&self, words: &[&str]) -> Child {
         let mut command = command(&self.words(&[&["apply"], words, &["--wait"]].concat()));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -87,7 +87,7 @@ impl Bench {
         child
     }
 
-    pub fn standing(&self) -> Vec<serde_json::Value> {
+    pub fn active(&self) -> Vec<serde_json::Value> {
         let output = self.inject(&["status", "--json"]);
         assert!(output.status.success(), "{}", errors(&output));
         serde_json::from_slice(&output.stdout).unwrap()
@@ -116,7 +116,7 @@ impl Bench {
             .collect()
     }
 
-    /// Fails unless all hosts are as they were; tells what is not.
+    /// Fails with the differences unless all hosts are as before.
     pub fn is_as(&self, before: &[String], after_what: &str) {
         let now = self.state();
         let more: Vec<_> = now.iter().filter(|line| !before.contains(line)).collect();
@@ -124,7 +124,7 @@ impl Bench {
         assert!(more.is_empty() && less.is_empty(), "{after_what}: there is {more:#?}, there was {less:#?}");
     }
 
-    /// Whether one host reaches another: it is told that nobody listens there, or it is told nothing.
+    /// True if one host reaches another: its connection is refused, rather than unanswered.
     pub fn reaches(&self, from: &str, to: &str) -> bool {
         let output = self.exec(from, &format!("timeout 1 bash -c 'exec 3<>/dev/tcp/{to}/9'"));
         match output.status.code() {
@@ -150,7 +150,7 @@ pub fn signal(process: u32, signal: Signal) {
 pub fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(seconds), "waited in vain: {what}");
+        assert!(begin.elapsed() < Duration::from_secs(seconds), "timed out: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -15,10 +15,10 @@ pub fn disks(bench: &Bench) {
     let id = bench.apply(&["dev-fail", "--node", "oss1", "--for", "60s"]);
     let error = bench.reads("oss1", &device).unwrap_err();
     assert!(error.contains("Input/output error"), "{error}");
-    let standing = bench.standing();
-    assert_eq!(standing[0]["id"], id.as_str());
+    let active = bench.active();
+    assert_eq!(active[0]["id"], id.as_str());
     assert_eq!(
-        (&standing[0]["is_guarded"], &standing[0]["nodes"]["oss1"]),
+        (&active[0]["is_guarded"], &active[0]["nodes"]["oss1"]),
         (&true.into(), &"applied".into())
     );
     bench.undo(&id);
@@ -50,9 +50,9 @@ pub fn files(bench: &Bench) {
     let checked = [&["apply"], &words[..], &["--param", "local_fsck=true", "--dry-run"]].concat();
     assert!(errors(&bench.inject(&checked)).contains("local_fsck has no effect with how=files"));
     let id = bench.apply(&words);
-    let hurt = bench.says("oss1", "cd /run/lab/brick/d; md5sum *");
-    let changed = hurt.lines().filter(|line| !before.contains(line)).count();
-    assert_eq!((before.lines().count(), hurt.lines().count(), changed), (30, 24, 3));
+    let after = bench.says("oss1", "cd /run/lab/brick/d; md5sum *");
+    let changed = after.lines().filter(|line| !before.contains(line)).count();
+    assert_eq!((before.lines().count(), after.lines().count(), changed), (30, 24, 3));
     assert_eq!(bench.says("oss1", "ls /run/lab/brick/.own | wc -l").trim(), "24");
     bench.undo(&id);
 
@@ -129,7 +129,7 @@ pub fn partitions(bench: &Bench) {
     assert!(bench.reaches("oss1", OSS2) && !bench.reaches("oss1", OSS3) && !bench.reaches("client1", OSS2));
     bench.undo(&id);
 
-    // What comes in from the client is lost; what goes out to it is not, and it says that nobody listens.
+    // Packets from the client are lost; packets to it are not.
     let one_way = ["--param", "mode=one-way", "--param", "lost=in", "--param", "peers=client"];
     let id = bench.apply(&[&["partition", "--node", "oss1", "--for", "60s"], &one_way[..]].concat());
     assert!(!bench.reaches("client1", OSS1) && bench.reaches("oss1", OSS2) && bench.reaches("oss2", CLIENT));
@@ -206,7 +206,7 @@ pub fn slowness(bench: &Bench) {
     assert_eq!(neighbour(), Some(0.0));
 }
 
-/// By a program each, all at once: the lab knows of every one.
+/// Three processes concurrently: the lab knows all faults.
 pub fn several_at_once(bench: &Bench) {
     let all = |more: &[&str]| {
         std::thread::scope(|scope| {
@@ -232,6 +232,6 @@ pub fn a_lab_that_goes_takes_its_faults_along(bench: &Bench) {
     bench.lab.down();
     let output = bench.inject(&["undo", "--all"]);
     assert!(output.status.success(), "{}", errors(&output));
-    assert!(bench.standing().is_empty());
+    assert!(bench.active().is_empty());
     wait_until("no guard is left", 10, || bench.guards().is_empty());
 }

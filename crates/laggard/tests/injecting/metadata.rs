@@ -49,10 +49,10 @@ impl Brick {
         assert!(output.status.success(), "{}", errors(&output));
     }
 
-    /// Once whoever heals it has done so.
+    /// Waits until the fault is reverted.
     fn is_as_it_was(&self, when: &str) {
         let undo = self.undo_folder();
-        wait_until(&format!("it is healed: {when}"), 30, || guards_of(&undo).is_empty());
+        wait_until(&format!("it is reverted: {when}"), 30, || guards_of(&undo).is_empty());
         let output = laggard(&["inject", "--undo-folder", text(&undo), "status", "--json"]);
         assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "[]", "{when}");
         assert_eq!(state(&self.path), self.before, "{when}");
@@ -94,10 +94,10 @@ fn a_damaged_file_system_is_repaired_by_its_own_check_and_comes_back_as_it_was()
             let output = brick.apply(&["--param", check]).output().unwrap();
             assert!(output.status.success(), "{kind} {check}: {}", errors(&output));
             // Of 34 files and folders seven are lost or damaged, and seven others are damaged.
-            let hurt = readable(&brick.path);
-            let whole = brick.readable.iter().filter(|line| hurt.contains(line)).count();
+            let changed = readable(&brick.path);
+            let whole = brick.readable.iter().filter(|line| changed.contains(line)).count();
             assert!((10..=26).contains(&whole), "{kind} {check}: {whole} of {}", brick.readable.len());
-            // What is written meanwhile goes, and does not come between.
+            // Data written meanwhile is lost, and does not get between restored blocks.
             std::fs::write(brick.path.join("data/later"), vec![1; 200_000]).unwrap();
             rustix::fs::syncfs(std::fs::File::open(&brick.path).unwrap()).unwrap();
             brick.inject(&["undo", "--all"]);
@@ -108,7 +108,7 @@ fn a_damaged_file_system_is_repaired_by_its_own_check_and_comes_back_as_it_was()
 }
 
 #[test]
-fn a_damage_is_healed_whenever_its_controller_is_killed_and_after_all_are() {
+fn damage_is_reverted_whenever_its_controller_is_killed_and_after_all_are() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -133,11 +133,11 @@ fn a_damage_is_healed_whenever_its_controller_is_killed_and_after_all_are() {
     }
 }
 
-/// Until its fault stands.
+/// Waits until its fault is active.
 pub fn hold(mut command: Command) -> Child {
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut id = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut id).unwrap();
-    assert!(id.len() >= 8, "no fault stands");
+    assert!(id.len() >= 8, "no fault is active");
     child
 }

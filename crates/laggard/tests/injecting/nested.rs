@@ -36,7 +36,7 @@ impl Nest {
     }
 
     fn is_dead(&self) {
-        // What is only in memory can still be written.
+        // A write to the page cache still succeeds.
         let write = || {
             let mut file = std::fs::File::create(self.brick.join("other"))?;
             file.write_all(b"data")?;
@@ -87,7 +87,7 @@ fn a_disk_in_a_file_system_that_shuts_down_fails_and_comes_back() {
         nest.is_dead();
         controller.kill().unwrap();
         controller.wait().unwrap();
-        wait_until("the guard heals it", 20, || guards_of(&undo).is_empty());
+        wait_until("the guard reverts it", 20, || guards_of(&undo).is_empty());
         nest.is_well(&options);
         let mut controller = hold(nest.apply(&["--wait"]));
         kill_guards(&undo);

@@ -15,7 +15,7 @@ const SSHD: &str = "/usr/sbin/sshd";
 /// A server, for as long as a test lasts.
 struct Server {
     process: Child,
-    /// Where it gives up its rights. It wants that to be there, and says so only when somebody comes.
+    /// The folder of sshd's privilege separation, which must exist when a client connects.
     has_made_room: bool,
 }
 
@@ -70,7 +70,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn a_fault_over_real_ssh_is_undone_and_is_healed_there_when_the_controller_is_killed() {
+fn a_fault_over_real_ssh_is_undone_and_is_reverted_there_when_the_controller_is_killed() {
     let _turn = turn();
     if !can_be() {
         return;
@@ -105,7 +105,7 @@ fn a_fault_over_real_ssh_is_undone_and_is_healed_there_when_the_controller_is_ki
     let output = laggard(&["inject", "--undo-folder", text(&undo), "undo", "--all"]);
     assert!(output.status.success(), "{}", errors(&output));
     assert!(is_whole());
-    // The one there is told of it, and goes.
+    // The remote guard is informed, and ends.
     wait_until("no guard is left", 10, || guards_of(&undo).is_empty() && guards_of(&there).is_empty());
 
     let mut controller = hold(apply(&["--wait", "--seed", "2"]));
@@ -113,6 +113,6 @@ fn a_fault_over_real_ssh_is_undone_and_is_healed_there_when_the_controller_is_ki
     kill_guards(&undo);
     controller.kill().unwrap();
     controller.wait().unwrap();
-    wait_until("it is healed there", 20, || guards_of(&there).is_empty() && is_whole());
+    wait_until("it is reverted there", 20, || guards_of(&there).is_empty() && is_whole());
     drop(mount);
 }

@@ -1,4 +1,4 @@
-//! Nodes that are no hosts of a lab.
+//! Nodes that are not hosts of a lab.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::bench::{guards_of, kill_guards, wait_until};
 use crate::support::lab::{can_be, turn};
 use crate::support::{self, command, errors, laggard, text};
 
-/// Nodes in a file, as they are without a lab.
+/// Applies a fault to nodes of a file.
 pub fn with_nodes(folder: &Path, exec: &str, brick: &str, words: &[&str]) -> std::process::Command {
     let (marker, file) = (folder.join("marker"), folder.join("nodes.toml"));
     std::fs::write(&marker, "").unwrap();
@@ -25,28 +25,28 @@ pub fn with_nodes(folder: &Path, exec: &str, brick: &str, words: &[&str]) -> std
 }
 
 #[test]
-fn the_machine_itself_is_not_hurt() {
+fn the_machine_itself_is_refused() {
     if !can_be() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let told = |words: &[&str]| {
+    let refusal = |words: &[&str]| {
         let output = with_nodes(folder.path(), "local", "/", words).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
         errors(&output)
     };
     for fault in ["full", "inconsist", "dev-fail"] {
-        assert!(told(&[fault]).contains("refused: n1: / is on the root file system"), "{}", told(&[fault]));
+        assert!(refusal(&[fault]).contains("refused: n1: / is on the root file system"), "{}", refusal(&[fault]));
     }
     assert!(
-        told(&["partition"]).contains("it is in the network namespace of the controller"),
+        refusal(&["partition"]).contains("it is in the network namespace of the controller"),
         "{}",
-        told(&["partition"])
+        refusal(&["partition"])
     );
-    assert!(told(&["disk-busy"]).contains("for hosts of a lab"));
+    assert!(refusal(&["disk-busy"]).contains("for hosts of a lab"));
 }
 
-/// A program `ssh` that runs what it is told here: what goes over the line is real, the line is not.
+/// A replacement of `ssh` that runs the command on this machine.
 const NEAR: &str = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift 2\nSSH_CONNECTION='192.0.2.9 1 192.0.2.2 22' exec sh -c \"$1\"\n";
 
 #[test]
@@ -56,7 +56,7 @@ fn a_node_that_is_reached_by_ssh_has_a_guard_of_its_own() {
     if !can_be() {
         return;
     }
-    // A file system of its own, since the machine's must not be hurt.
+    // A file system of its own, since the machine's must not be changed.
     let folder = tempfile::tempdir().unwrap();
     let (brick, bin) = (folder.path().join("brick"), folder.path().join("bin"));
     for part in [&brick, &bin] {
@@ -77,13 +77,13 @@ fn a_node_that_is_reached_by_ssh_has_a_guard_of_its_own() {
     let there = folder.path().join("there");
     assert_eq!(support::files(&there, "jsonl").len(), 1);
     assert_eq!(support::files(&brick, "").len(), 18);
-    // The guard there has to do it alone.
+    // Only the guard there is left.
     let here = guards_of(&folder.path().join("undo"));
     assert_eq!(here.len(), 1);
     kill_guards(&folder.path().join("undo"));
     controller.kill().unwrap();
     controller.wait().unwrap();
-    wait_until("it is healed there", 20, || guards_of(&there).is_empty());
+    wait_until("it is reverted there", 20, || guards_of(&there).is_empty());
     assert_eq!(support::files(&brick, "").len(), 20);
     assert!(support::files(&there, "jsonl").is_empty());
     drop(mount);
@@ -141,13 +141,11 @@ impl Mount {
         Mount(at.into())
     }
 
-    /// What is mounted.
     pub fn source(&self) -> String {
         let output = std::process::Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.0).output();
         String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
     }
 
-    /// How it is mounted, as the kernel tells it.
     pub fn options(&self) -> String {
         let output =
             std::process::Command::new("findmnt").args(["-no", "FSTYPE,OPTIONS"]).arg(&self.0).output();

@@ -63,7 +63,7 @@ pub(in crate::faults::models) fn list(node: &Node, brick: &str) -> Result<Vec<Fo
     if !captured.is_well() {
         return Err(LabError::Program {
             command: format!("find {brick} on {}", node.name),
-            told: captured.complaint(),
+            reason: captured.complaint(),
         });
     }
     Ok(by_file(&captured.stdout))
