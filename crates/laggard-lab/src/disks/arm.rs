@@ -8,8 +8,14 @@ use laggard_core::model::random::Random;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    Read { offset: u64, bytes: u64 },
-    Write { offset: u64, bytes: u64 },
+    Read {
+        offset: u64,
+        bytes: u64,
+    },
+    Write {
+        offset: u64,
+        bytes: u64,
+    },
     /// All written data must be on the platter.
     Flush,
 }

@@ -73,11 +73,7 @@ impl Default for DiskModel {
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum ModelError {
     #[error("a disk's {field} is {value}: expected {expected}")]
-    OutOfBounds {
-        field: &'static str,
-        value: String,
-        expected: &'static str,
-    },
+    OutOfBounds { field: &'static str, value: String, expected: &'static str },
 }
 
 impl DiskModel {

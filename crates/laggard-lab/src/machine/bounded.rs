@@ -92,7 +92,8 @@ pub(crate) fn run(
     };
     // Files, not pipes: remaining members of the group may keep them open.
     command.stdin(Stdio::null()).stdout(open(&files.stdout)?).stderr(open(&files.stderr)?);
-    let failed = |error: std::io::Error| LabError::Program { command: name.clone(), reason: error.to_string() };
+    let failed =
+        |error: std::io::Error| LabError::Program { command: name.clone(), reason: error.to_string() };
     let mut running = Running::start(&mut command, cgroup, Some(files)).map_err(failed)?;
     let (status, is_interrupted) = running.watch(bounds, is_over);
     if let Some(status) = status {

@@ -24,15 +24,9 @@ pub enum LabError {
         reason: String,
     },
     #[error("{path}: {error}")]
-    File {
-        path: String,
-        error: io::Error,
-    },
+    File { path: String, error: io::Error },
     #[error("timed out after {seconds} s waiting for {what}")]
-    Timeout {
-        what: String,
-        seconds: u64,
-    },
+    Timeout { what: String, seconds: u64 },
     #[error(transparent)]
     Disk(#[from] ControlError),
 }

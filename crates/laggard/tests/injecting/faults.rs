@@ -17,10 +17,7 @@ pub fn disks(bench: &Bench) {
     assert!(error.contains("Input/output error"), "{error}");
     let active = bench.active();
     assert_eq!(active[0]["id"], id.as_str());
-    assert_eq!(
-        (&active[0]["is_guarded"], &active[0]["nodes"]["oss1"]),
-        (&true.into(), &"applied".into())
-    );
+    assert_eq!((&active[0]["is_guarded"], &active[0]["nodes"]["oss1"]), (&true.into(), &"applied".into()));
     bench.undo(&id);
     bench.reads("oss1", &device).unwrap();
 

@@ -36,7 +36,11 @@ fn the_machine_itself_is_refused() {
         errors(&output)
     };
     for fault in ["full", "inconsist", "dev-fail"] {
-        assert!(refusal(&[fault]).contains("refused: n1: / is on the root file system"), "{}", refusal(&[fault]));
+        assert!(
+            refusal(&[fault]).contains("refused: n1: / is on the root file system"),
+            "{}",
+            refusal(&[fault])
+        );
     }
     assert!(
         refusal(&["partition"]).contains("it is in the network namespace of the controller"),
