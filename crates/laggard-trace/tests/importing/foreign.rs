@@ -85,7 +85,7 @@ fn logs_of_fio_have_the_requests_of_the_application() {
 fn a_bandwidth_log_is_not_read_as_a_latency_log() {
     let (_, outcomes) = imported(&[("fio_bw.1.log", b"3, 3328374, 0, 65536, 196608, 0\n".to_vec())]);
     let why = outcomes[0].cut_short.as_ref().unwrap().to_string();
-    assert_eq!(why, "expected the log of total latencies (_lat), found \"one of bandwidth\"");
+    assert_eq!(why, "expected the log of total latencies (_lat), found \"a log of bandwidth\"");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_damaged_blktrace_is_read_on_at_the_next_record() {
     let dropped = outcomes[0].first_dropped.as_ref().unwrap().to_string();
     assert!(dropped.starts_with("byte 52: expected the magic word"), "{dropped}");
     assert!(
-        outcomes[0].cut_short.as_ref().unwrap().to_string().contains("in the middle of a record of blktrace")
+        outcomes[0].cut_short.as_ref().unwrap().to_string().contains("in the middle of a blktrace record")
     );
 }
 
