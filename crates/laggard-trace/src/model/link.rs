@@ -59,7 +59,7 @@ impl LinkRule {
     }
 }
 
-/// An additional parent of a request, besides the one in its `Admit`: merged requests have several.
+/// An additional parent of a request. Merged requests have several; the first is in the `Admit` event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     pub parent: RequestId,

@@ -78,7 +78,7 @@ fn kept(name: &str, content: &[u8]) -> Vec<u8> {
 #[test]
 fn seeds_are_recognised_and_contain_requests() {
     for (name, format, content) in seeds() {
-        assert_eq!(kept(name, &content), content, "{name}: LAGGARD_WRITE_SEEDS=1 writes it anew");
+        assert_eq!(kept(name, &content), content, "{name}: set LAGGARD_WRITE_SEEDS=1 to write it again");
         let (trace, outcomes) = imported(&[(name, content)]);
         assert_eq!(outcomes[0].format, format, "{name}");
         assert!(trace.events.len() >= 2 || format == Format::FioIolog, "{name}");

@@ -97,7 +97,7 @@ impl Import {
     }
 }
 
-/// What a reader of the trace should know, if there is anything.
+/// Counts of missing and damaged data; empty if there is none.
 fn remarks(counters: &Counters) -> String {
     let told = [
         (counters.lost, "lost by the tool"),
