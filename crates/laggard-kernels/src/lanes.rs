@@ -5,10 +5,7 @@
 use std::ops::{Deref, DerefMut};
 
 use crate::HIGHEST_BIN;
-use crate::machine::kernel;
-
-/// Components in a block.
-pub const LANES: usize = 16;
+use crate::machine::{LANES, kernel};
 
 /// One bin of each component of a block. Aligned, because a row in two cache lines costs twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

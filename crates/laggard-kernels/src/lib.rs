@@ -24,7 +24,8 @@ pub mod sorting;
 mod tally;
 pub mod twin;
 
-pub use lanes::{LANES, Lanes};
+pub use lanes::Lanes;
+pub use machine::LANES;
 
 /// Bins are kept as 16 bits and compared as signed numbers.
 pub const HIGHEST_BIN: u16 = i16::MAX as u16;

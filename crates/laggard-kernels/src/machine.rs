@@ -1,5 +1,8 @@
 //! The instruction sets of the machine, and the macro that selects the body of a kernel.
 
+/// Components in a block.
+pub const LANES: usize = 16;
+
 /// Makes a function that calls the widest body that the machine supports: plain, wide, or widest, which is optional. All must
 /// give the same bits.
 macro_rules! kernel {
@@ -76,7 +79,7 @@ pub(crate) mod wide {
         __m256d, __m256i, _mm256_loadu_pd, _mm256_loadu_si256, _mm256_storeu_pd, _mm256_storeu_si256,
     };
 
-    use crate::LANES;
+    use super::LANES;
 
     #[inline]
     #[target_feature(enable = "avx2")]

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::Cause;
+use super::evidence::Evidence;
 use super::facts::{Context, Facts};
-use super::suspect::Evidence;
 use crate::model::metric::MetricId;
 use crate::suspects::blame::{Culprit, Incident};
 

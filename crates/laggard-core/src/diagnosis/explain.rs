@@ -2,8 +2,9 @@
 //! In: everything that is known. Out: [`Suspect`]s, most serious first, and warnings about what is not a fault.
 
 use super::causes::Cause;
+use super::evidence::Evidence;
 use super::facts::{Context, Facts, severity};
-use super::suspect::{Alternative, Evidence, Named, Suspect};
+use super::suspect::{Alternative, Named, Suspect};
 use super::warning::Warning;
 use super::weigh::{WeighedCause, weigh};
 use super::{checklist, evidence_order, merge};

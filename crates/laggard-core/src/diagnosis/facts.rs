@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::evidence::Evidence;
 use super::peers::Peers;
-use super::suspect::Evidence;
 use crate::model::cluster::{Component, Inventory};
 use crate::model::component::Kind;
 use crate::model::metric::{Harm, Metric, MetricId};

@@ -5,6 +5,7 @@
 //! A new cause is one file in `causes/`; a new warning is a variant in `warning.rs`.
 
 pub mod causes;
+mod evidence;
 mod group;
 pub mod label;
 pub mod picture_data;
@@ -21,9 +22,10 @@ pub mod pictures;
 mod weigh;
 
 pub use causes::Cause;
+pub use evidence::Evidence;
 pub use group::{Group, NotEvaluated};
 pub use picture_data::{Comparison, HeatMap, Mark, Node, PICTURED, Pictures};
-pub use suspect::{Alternative, Evidence, Named, Suspect};
+pub use suspect::{Alternative, Named, Suspect};
 pub use warning::{KnownIncident, SizedGroup, Warning};
 
 use crate::model::time::Timestamp;

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::evidence::Evidence;
 use super::facts::Context;
 use super::peers::Place;
 use super::picture_data::{Comparison, HeatMap, Mark, Node, PICTURED, Pictures};
-use super::suspect::{Evidence, Named, Suspect};
+use super::suspect::{Named, Suspect};
 use crate::model::component::Kind;
 use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};

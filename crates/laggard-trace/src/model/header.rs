@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::event::HostId;
+use super::ids::HostId;
 use super::layer::{Class, Layer};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

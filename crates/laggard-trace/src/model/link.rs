@@ -1,6 +1,6 @@
 //! Links between requests of neighbouring layers, with their confidence.
 
-use super::event::RequestId;
+use super::ids::RequestId;
 
 named_enum! {
     /// The rule by which a request was linked to its parent.

@@ -1,7 +1,8 @@
 //! A request in one layer, assembled from its events.
 
-use super::event::{CommId, Event, HostId, Kind, NO_OFFSET, ObjectId, RequestId};
+use super::event::{Event, Kind, NO_OFFSET};
 use super::flags::Flags;
+use super::ids::{CommId, HostId, ObjectId, RequestId};
 use super::layer::Layer;
 use super::link::LinkRule;
 use super::op::Op;

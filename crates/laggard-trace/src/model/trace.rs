@@ -1,8 +1,9 @@
 //! The records of a trace, and a whole trace in memory.
 
-use super::event::{CommId, Event, ObjectId};
+use super::event::Event;
 use super::footer::Footer;
 use super::header::Header;
+use super::ids::{CommId, ObjectId};
 use super::link::Edge;
 use super::names::{Names, Object};
 

@@ -63,7 +63,6 @@ impl Reader<'_> {
                 self.add(&with(rename.ident.to_string()), public);
             }
             syn::UseTree::Glob(_) => self.add(prefix, None),
-            _ => {}
         }
     }
 

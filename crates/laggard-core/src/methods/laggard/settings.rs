@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::window_lengths::default_lengths;
+use super::window_lengths::{FEWEST_INSTANTS, LONGEST_BLOCK, default_lengths};
 use crate::model::time::Span;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,35 @@ impl Settings {
     /// The recording is known to be short.
     pub fn is_short(&self) -> bool {
         self.span.is_some_and(|span| span <= self.short_recording)
+    }
+
+    /// The same with windows of these lengths, in any order.
+    pub fn with_lengths(self, mut lengths: Vec<Span>) -> Settings {
+        lengths.sort_unstable();
+        lengths.dedup();
+        Settings { lengths, ..self }
+    }
+
+    /// The window that longer ones are composed of: the longest requested length up to five minutes or, where samples
+    /// are too rare for that, the shortest that holds enough of them.
+    pub(super) fn block(&self, step: Span) -> Span {
+        let least = step * FEWEST_INSTANTS as i64;
+        let enough = || self.lengths.iter().copied().filter(|length| *length >= least);
+        let short = enough().filter(|length| *length <= LONGEST_BLOCK).max();
+        short.or(enough().min()).unwrap_or(least.max(LONGEST_BLOCK))
+    }
+
+    /// The lengths that are shorter than a block and hold enough instants.
+    pub(super) fn below(&self, block: Span, step: Span) -> impl Iterator<Item = Span> {
+        let least = step * FEWEST_INSTANTS as i64;
+        self.lengths.iter().copied().filter(move |length| *length < block && *length >= least)
+    }
+
+    /// The first length that neither divides a block nor is a multiple of one.
+    pub fn unfit_length(&self) -> Option<Span> {
+        let block = self.block(Span::SECOND).micros();
+        let fits = |length: i64| length > 0 && (block % length == 0 || length % block == 0);
+        self.lengths.iter().copied().find(|length| !fits(length.micros()))
     }
 }
 
