@@ -122,12 +122,6 @@ impl Journal {
         self.path.with_extension(extension)
     }
 
-    /// True if a guard watches it.
-    pub(crate) fn is_guarded(&self) -> bool {
-        let file = File::open(self.beside("guard"));
-        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)))
-    }
-
     /// All faults in it, in order, also those that are over. A journal that does not exist has none.
     pub fn faults(&self) -> Result<Vec<ActiveFault>, LabError> {
         let text = match std::fs::read(&self.path) {
