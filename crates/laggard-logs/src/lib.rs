@@ -7,6 +7,8 @@
 //! 3. `signs(&logs, &ordinary)` compares with the time before the fault and with `control` runs; `scores(&truths, &signs)`
 //!    and `distances(&signs)` rate the result.
 
+#![warn(unreachable_pub)]
+
 mod class;
 mod classifier;
 pub mod errno;

@@ -14,7 +14,7 @@ const LEAST_HEXADECIMAL: usize = 8;
 
 /// The message with numbers, identifiers, addresses and paths as `#`, and the function that wrote it before it.
 /// It does not depend on the order of messages.
-pub fn template(function: &[u8], text: &[u8]) -> String {
+pub(crate) fn template(function: &[u8], text: &[u8]) -> String {
     let mut template = String::with_capacity(160);
     if !function.is_empty() {
         mask(function, &mut template);
@@ -115,7 +115,7 @@ const ALIKE_OF_TEN: usize = 6;
 ///
 /// Templates of one length and one first word are compared, in order of the alphabet: the outcome does not depend on
 /// which message came first.
-pub fn clusters<'t>(templates: impl Iterator<Item = &'t str>) -> BTreeMap<String, String> {
+pub(crate) fn clusters<'t>(templates: impl Iterator<Item = &'t str>) -> BTreeMap<String, String> {
     let sorted: std::collections::BTreeSet<&str> = templates.collect();
     let mut leaves: BTreeMap<(usize, &str), Vec<Cluster<'_>>> = BTreeMap::new();
     for template in sorted {

@@ -1,4 +1,4 @@
-//! Logs, classified as users do it.
+//! `laggard logs classify` end to end.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -58,7 +58,7 @@ fn set(nodes: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn logs_in_the_layout_of_the_paper_are_told_by_fault_node_and_phase() {
+fn logs_in_the_layout_of_the_paper_are_classified_by_fault_node_and_phase() {
     let folder = tempfile::tempdir().unwrap();
     lustre_like(folder.path());
     let report = report(&[text(folder.path())]);
@@ -78,7 +78,7 @@ fn logs_in_the_layout_of_the_paper_are_told_by_fault_node_and_phase() {
 }
 
 #[test]
-fn a_log_that_cannot_be_read_is_named_and_the_rest_goes_on() {
+fn an_unreadable_log_is_reported_and_the_others_are_read() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "good.log", "2026-11-15 20:00:05 disk sdb: rc = -5\n");
     std::fs::write(folder.path().join("bad.log.gz"), b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03nonsense")
@@ -98,7 +98,7 @@ fn a_log_that_cannot_be_read_is_named_and_the_rest_goes_on() {
 }
 
 #[test]
-fn healthy_logs_and_the_time_before_the_trouble_make_messages_ordinary() {
+fn messages_of_healthy_logs_and_from_before_the_fault_are_ordinary() {
     let folder = tempfile::tempdir().unwrap();
     let lines = |hour: u32| -> String {
         (0..60).map(|minute| format!("2026-11-15T{hour}:{minute:02}:00Z heartbeat lost\n")).collect()
@@ -117,9 +117,9 @@ fn healthy_logs_and_the_time_before_the_trouble_make_messages_ordinary() {
     assert_eq!(above(&[text(&now), "--since", "2026-11-15T11:00:00Z"]), "b");
 }
 
-/// Acceptance C-7, on what there is of the logs that the authors of PFault publish.
+/// The logs that the authors of PFault publish, if they are present.
 #[test]
-fn the_published_logs_of_pfault_are_told_as_the_paper_tells_them() {
+fn the_published_logs_of_pfault_are_classified_as_in_the_paper() {
     let Some(folder) = corpus("pfault") else { return };
     let report = report(&[text(&folder)]);
     let in_mds = |class: &str| logged(&report, "DevFail", "mds", class).contains("mds");
@@ -149,12 +149,12 @@ fn the_published_logs_of_pfault_are_told_as_the_paper_tells_them() {
     if cases.iter().any(|(targets, _)| targets == "oss_all") {
         assert!(logged(&report, "Network", "oss_all", "c").contains("mds"));
     }
-    // `rc = -1` is in thousands of lines, and tells nothing.
+    // `rc = -1` is in thousands of lines and has no meaning.
     assert!(report["signs"].as_array().unwrap().iter().all(|sign| sign["errno"] != "EPERM"));
 }
 
 #[test]
-fn a_device_failure_of_gluster_is_seen_in_its_logs() {
+fn a_device_failure_of_gluster_is_found_in_its_logs() {
     let Some(folder) = corpus("logs/gluster_devfail_logs") else { return };
     let report = report(&[text(&folder), "--since", "2026-11-15T19:59:46Z"]);
     assert!(!logged(&report, "", "", "b").is_empty(), "EIO after the shutdown of the brick's file system");

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use support::{errors, laggard, prints, text};
 
-/// A small test bench; the folder's name tells what was done.
+/// A small test bench; the folder name contains fault and workload.
 fn simulate(folder: &Path, fault: &str, workload: &str) {
     let out = folder.join(format!("{fault}-{workload}"));
     let (fault, workload) = (format!("fault={fault}"), format!("workload={workload}"));
@@ -23,7 +23,7 @@ fn bench() -> tempfile::TempDir {
 }
 
 #[test]
-fn windows_that_do_not_fit_the_methods_own_are_refused() {
+fn incompatible_window_lengths_are_refused() {
     let bench = bench();
     let output = laggard(&["eval", text(bench.path()), "--method", "laggard", "--windows", "7m"]);
     assert_eq!(output.status.code(), Some(2));
@@ -31,25 +31,25 @@ fn windows_that_do_not_fit_the_methods_own_are_refused() {
 }
 
 #[test]
-fn experiments_make_the_tables_of_the_paper() {
+fn experiments_are_printed_as_in_the_paper() {
     let bench = bench();
     let table = prints(&["eval", text(bench.path()), "--method", "laggard", "--method", "augurs-mad"]);
     insta::assert_snapshot!(table, @"
-    Experiments: indicted (I) and diagnosed (D) rightly (TP) and wrongly (FP)
-    FAULT                 METHOD      EXPERIMENTS      ITP    IFP      DTP    DFP
-    none                  laggard               1        -  0.0 %        -  0.0 %
-                          augurs-mad            1        -  0.0 %        -  0.0 %
-    disk-busy             laggard               1  100.0 %  0.0 %  100.0 %  0.0 %
-                          augurs-mad            1  100.0 %  0.0 %  100.0 %  0.0 %
-    all                   laggard               2  100.0 %  0.0 %  100.0 %  0.0 %
-                          augurs-mad            2  100.0 %  0.0 %  100.0 %  0.0 %
-    all that can be seen  laggard               2  100.0 %  0.0 %  100.0 %  0.0 %
-                          augurs-mad            2  100.0 %  0.0 %  100.0 %  0.0 %
+    Experiments: true (TP) and false (FP) positives of reported servers (I) and of causes (D)
+    FAULT           METHOD      EXPERIMENTS      ITP    IFP      DTP    DFP
+    none            laggard               1        -  0.0 %        -  0.0 %
+                    augurs-mad            1        -  0.0 %        -  0.0 %
+    disk-busy       laggard               1  100.0 %  0.0 %  100.0 %  0.0 %
+                    augurs-mad            1  100.0 %  0.0 %  100.0 %  0.0 %
+    all             laggard               2  100.0 %  0.0 %  100.0 %  0.0 %
+                    augurs-mad            2  100.0 %  0.0 %  100.0 %  0.0 %
+    all observable  laggard               2  100.0 %  0.0 %  100.0 %  0.0 %
+                    augurs-mad            2  100.0 %  0.0 %  100.0 %  0.0 %
     ");
 }
 
 #[test]
-fn what_operators_said_changes_no_score() {
+fn feedback_does_not_change_scores() {
     let bench = bench();
     let eval = || prints(&["eval", text(bench.path()), "--method", "laggard"]);
     let (before, dataset) = (eval(), bench.path().join("disk-busy-ddr"));
@@ -73,7 +73,7 @@ fn a_label_may_name_the_disk_of_a_faulty_server() {
 }
 
 #[test]
-fn experiments_may_come_packed() {
+fn experiments_can_be_in_an_archive() {
     let bench = bench();
     let packed = bench.path().join("bench.tar.zst");
     let encoder = zstd::Encoder::new(std::fs::File::create(&packed).unwrap(), 1).unwrap().auto_finish();
@@ -85,16 +85,16 @@ fn experiments_may_come_packed() {
     let options = ["--method", "laggard", "--json"];
     let from_folder = prints(&[&["eval", text(bench.path())], &options[..]].concat());
     assert_eq!(prints(&[&["eval", text(&packed)], &options[..]].concat()), from_folder);
-    // One that is cut off is told, not half of it scored.
+    // A truncated archive is an error.
     let bytes = std::fs::read(&packed).unwrap();
     std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
     let output = laggard(&["eval", text(&packed)]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("bench.tar.zst: is no archive that can be read"), "{}", errors(&output));
+    assert!(errors(&output).contains("bench.tar.zst: is not a readable archive"), "{}", errors(&output));
 }
 
 #[test]
-fn a_dataset_can_be_watched_as_a_stream_and_window_by_window() {
+fn a_dataset_is_scored_as_a_stream_and_by_window() {
     let bench = bench();
     let dataset = bench.path().join("disk-busy-ddr");
     let arguments = [
@@ -118,7 +118,7 @@ fn a_dataset_can_be_watched_as_a_stream_and_window_by_window() {
 }
 
 #[test]
-fn an_event_is_found_after_a_while_as_one_incident() {
+fn an_event_is_found_as_one_incident() {
     let bench = bench();
     let dataset = bench.path().join("disk-busy-ddr");
     let arguments = ["eval", text(&dataset), "--study", "events", "--method", "laggard", "--json"];
@@ -131,12 +131,15 @@ fn an_event_is_found_after_a_while_as_one_incident() {
 }
 
 #[test]
-fn thresholds_in_a_dataset_are_its_own() {
+fn thresholds_in_a_dataset_are_used() {
     let bench = bench();
     let (calm, dataset) = (bench.path().join("none-ddr"), bench.path().join("disk-busy-ddr"));
     let own = dataset.join("thresholds.toml");
     let eval = || laggard(&["eval", text(&dataset), "--method", "testbench"]);
-    assert!(errors(&eval()).contains("not trained, so going by each group's own spread: testbench"));
+    assert!(
+        errors(&eval())
+            .contains("not trained, thresholds are derived from the spread of each group: testbench")
+    );
     prints(&["train", text(&calm), "-o", text(&own), "--method", "testbench"]);
     let output = eval();
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
@@ -148,7 +151,7 @@ fn thresholds_in_a_dataset_are_its_own() {
 }
 
 #[test]
-fn labels_that_cannot_be_used_are_told() {
+fn unusable_labels_are_reported() {
     let bench = bench();
     let dataset = bench.path().join("disk-busy-ddr");
     let labels = bench.path().join("labels.csv");
@@ -157,26 +160,29 @@ fn labels_that_cannot_be_used_are_told() {
         let output = laggard(&["eval", text(&dataset), "--labels", text(&labels), "--method", "iaso"]);
         (output.status.code(), errors(&output))
     };
-    let (status, told) = eval("component,begin,end,cause\noss1:sdbb,,,disk-busy\n");
+    let (status, stderr) = eval("component,begin,end,cause\noss1:sdbb,,,disk-busy\n");
     assert_eq!(status, Some(0));
-    assert!(told.contains("labels.csv:2: oss1:sdbb is not in the dataset"), "{told}");
-    assert!(told.contains("the most similar name is oss1:sdb;"), "{told}");
-    let (status, told) = eval("component,begin,end,cause\noss1,tomorrow,,disk-busy\n");
+    assert!(stderr.contains("labels.csv:2: oss1:sdbb is not in the dataset"), "{stderr}");
+    assert!(stderr.contains("the most similar name is oss1:sdb;"), "{stderr}");
+    let (status, stderr) = eval("component,begin,end,cause\noss1,tomorrow,,disk-busy\n");
     assert_eq!(status, Some(2));
-    assert!(told.contains("line 2: \"tomorrow\" is not a time"), "{told}");
-    let (status, told) = eval("component,begin,end,cause\noss1,,,disk-bussy\n");
+    assert!(stderr.contains("line 2: \"tomorrow\" is not a time"), "{stderr}");
+    let (status, stderr) = eval("component,begin,end,cause\noss1,,,disk-bussy\n");
     assert_eq!(status, Some(2));
-    assert!(told.contains("line 2: \"disk-bussy\" is not a cause; there are disk-hog, disk-busy,"), "{told}");
+    assert!(
+        stderr.contains("line 2: \"disk-bussy\" is not a cause; there are disk-hog, disk-busy,"),
+        "{stderr}"
+    );
 }
 
 #[test]
-fn a_dataset_without_labels_is_told() {
+fn a_dataset_without_labels_is_an_error() {
     let bench = bench();
     let dataset = bench.path().join("none-ddr");
     std::fs::remove_file(dataset.join("labels.csv")).unwrap();
     let output = laggard(&["eval", text(&dataset)]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("has no labels.csv: name the file"), "{}", errors(&output));
+    assert!(errors(&output).contains("has no labels.csv: name a labels file"), "{}", errors(&output));
     let output = laggard(&["eval", "/nowhere/at/all"]);
-    assert!(errors(&output).contains("neither a dataset, nor a folder of datasets"), "{}", errors(&output));
+    assert!(errors(&output).contains("not a dataset, a folder of datasets"), "{}", errors(&output));
 }

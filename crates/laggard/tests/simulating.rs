@@ -37,10 +37,10 @@ fn the_same_seed_writes_the_same_counters() {
 }
 
 #[test]
-fn a_wrong_setting_is_told_with_the_right_ones_and_nothing_is_written() {
+fn a_wrong_setting_is_reported_with_the_valid_ones_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("none");
-    for (scenario, setting, told) in [
+    for (scenario, setting, expected) in [
         ("testbench", "fault=fire", "fault=fire: expected one of none, disk-hog"),
         ("testbench", "sever=4", "it has fault, workload"),
         ("intrepid-day", "every=2s", "expected one of 1s, 5s, 15s, 60s"),
@@ -49,13 +49,13 @@ fn a_wrong_setting_is_told_with_the_right_ones_and_nothing_is_written() {
     ] {
         let output = laggard(&["simulate", scenario, "-o", text(&out), "--set", setting]);
         assert_eq!(output.status.code(), Some(2));
-        assert!(errors(&output).contains(told), "{}", errors(&output));
+        assert!(errors(&output).contains(expected), "{}", errors(&output));
     }
     assert!(!out.exists());
 }
 
 #[test]
-fn a_folder_that_holds_something_is_refused() {
+fn a_folder_that_is_not_empty_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes"), "mine").unwrap();
     let output = laggard(&["simulate", "testbench", "-o", text(folder.path())]);

@@ -1,24 +1,18 @@
-//! Right and wrong, counted.
+//! Counts of right and wrong verdicts.
 
 use serde::Serialize;
 
-/// How often was said what, and what was true.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Confusion {
-    /// Said so, and it was.
     pub true_positives: u64,
-    /// Said so, and it was not.
     pub false_positives: u64,
-    /// Not said, though it was.
     pub false_negatives: u64,
-    /// Not said, and it was not.
     pub true_negatives: u64,
 }
 
 impl Confusion {
-    /// Counts one more.
-    pub fn count(&mut self, is_said: bool, is_true: bool) {
-        *match (is_said, is_true) {
+    pub fn count(&mut self, is_reported: bool, is_true: bool) {
+        *match (is_reported, is_true) {
             (true, true) => &mut self.true_positives,
             (true, false) => &mut self.false_positives,
             (false, true) => &mut self.false_negatives,
@@ -26,17 +20,17 @@ impl Confusion {
         } += 1;
     }
 
-    /// The share of what was said that was true. Nothing if nothing was said.
+    /// `None` if nothing was reported.
     pub fn precision(&self) -> Option<f64> {
         share(self.true_positives, self.true_positives + self.false_positives)
     }
 
-    /// The share of what was true that was said. Nothing if nothing was true.
+    /// `None` if nothing is faulty.
     pub fn recall(&self) -> Option<f64> {
         share(self.true_positives, self.true_positives + self.false_negatives)
     }
 
-    /// Matthews' correlation coefficient. Nothing where one side never occurs.
+    /// Matthews' correlation coefficient. `None` if a row or a column of the table is empty.
     pub fn mcc(&self) -> Option<f64> {
         let [tp, fp, fn_, tn] =
             [self.true_positives, self.false_positives, self.false_negatives, self.true_negatives]
@@ -46,8 +40,8 @@ impl Confusion {
     }
 }
 
-/// A part of a whole. Nothing of nothing.
-pub fn share(part: u64, whole: u64) -> Option<f64> {
+/// `None` if the whole is 0.
+pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
@@ -60,20 +54,20 @@ mod tests {
     }
 
     #[test]
-    fn all_right_is_one_and_all_wrong_is_minus_one() {
+    fn the_coefficient_is_1_if_all_is_right_and_minus_1_if_all_is_wrong() {
         assert_eq!(confusion(3, 0, 0, 7).mcc(), Some(1.0));
         assert_eq!(confusion(0, 7, 3, 0).mcc(), Some(-1.0));
     }
 
     #[test]
-    fn a_known_table_has_its_known_figures() {
+    fn rates_of_a_known_table() {
         let confusion = confusion(6, 2, 1, 3);
         assert_eq!((confusion.precision(), confusion.recall()), (Some(0.75), Some(6.0 / 7.0)));
         assert!((confusion.mcc().unwrap() - 16.0 / 1120f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]
-    fn what_never_occurs_has_no_figure() {
+    fn an_empty_row_has_no_rate() {
         let nothing = confusion(0, 0, 0, 9);
         assert_eq!((nothing.precision(), nothing.recall(), nothing.mcc()), (None, None, None));
     }

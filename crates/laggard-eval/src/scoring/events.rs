@@ -1,6 +1,6 @@
-//! Incidents of a production system: which were seen, after how long, and as how many.
-//! In: labels that belong together, alarms, and the suspects of a report. Out: the form of the Intrepid paper's
-//! Tables 8 and 9. Always: labels with one cause and one time are one event.
+//! Detection of events of a production system: found or not, latency, number of incidents.
+//! In: labels, alarms, and the suspects of a report. Out: the content of the Intrepid paper's Tables 8 and 9. Always:
+//! labels with the same cause and time are one event.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,23 @@ use serde::Serialize;
 use super::stream::Alarms;
 use super::truth::{Truth, belongs};
 
-/// One event.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    /// Its cause.
+pub(crate) struct Event {
+    /// The cause.
     pub kind: String,
-    /// When it began.
     pub begin: Option<Timestamp>,
-    /// When it ended.
     pub end: Option<Timestamp>,
-    /// The numbers of its troubles.
-    pub troubles: Vec<usize>,
+    /// Indices of `Truth::faults`.
+    pub faults: Vec<usize>,
 }
 
 impl Event {
-    /// Whether its begin is in a recording that begins at `first`; how soon it is found cannot be told otherwise.
-    pub fn begins_after(&self, first: Timestamp) -> bool {
+    /// True if the event begins within a recording that begins at `first`. Otherwise its latency is unknown.
+    pub(crate) fn begins_after(&self, first: Timestamp) -> bool {
         self.begin.is_none_or(|begin| begin >= first)
     }
 
-    /// The share of the recorded time of both that it has in common with a suspect.
+    /// The overlap of the event and a suspect, as a share of the recorded time of both.
     fn likeness(&self, suspected: Window, recorded: Window) -> f64 {
         let begin = self.begin.unwrap_or(recorded.start).max(recorded.start);
         let end = self.end.unwrap_or(recorded.end()).min(recorded.end());
@@ -42,70 +39,72 @@ impl Event {
     }
 }
 
-/// What a method made of an event.
+/// The result of a method for an event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Seen {
-    /// The event's cause.
+pub struct EventResult {
+    /// The cause.
     pub kind: String,
-    /// When it began.
     pub begin: Option<Timestamp>,
-    /// Whom the labels name.
+    /// The components that the labels name.
     pub components: Vec<String>,
-    /// After how long one of its components was called faulty; nothing: it was not.
+    /// Time until one of the components was reported as faulty; `None`: never.
     pub latency: Option<Span>,
-    /// As how many suspects it was told.
+    /// The number of suspects for this event.
     pub incidents: usize,
 }
 
-/// Events of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct KindFigures {
-    /// How many there were.
+pub struct KindScores {
     pub events: usize,
-    /// How many were seen.
     pub found: usize,
-    /// After how long, shortest first.
+    /// Shortest first.
     pub latencies: Vec<Span>,
-    /// As how many suspects each was told, fewest first.
+    /// The number of suspects for each event, fewest first.
     pub incidents: Vec<usize>,
 }
 
-/// The events that labels speak of.
-pub fn events(truth: &Truth) -> Vec<Event> {
+pub(crate) fn events(truth: &Truth) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
-    for (number, trouble) in truth.troubles.iter().enumerate() {
-        let label = &trouble.label;
+    for (number, fault) in truth.faults.iter().enumerate() {
+        let label = &fault.label;
         let is_same = |e: &&mut Event| e.kind == label.cause && (e.begin, e.end) == (label.begin, label.end);
         match events.iter_mut().find(is_same) {
-            Some(event) => event.troubles.push(number),
+            Some(event) => event.faults.push(number),
             None => events.push(Event {
                 kind: label.cause.clone(),
                 begin: label.begin,
                 end: label.end,
-                troubles: vec![number],
+                faults: vec![number],
             }),
         }
     }
     events
 }
 
-/// What was made of an event of a recording that begins at `first`, told as so many suspects.
-pub fn seen(event: &Event, truth: &Truth, alarms: &Alarms, incidents: usize, first: Timestamp) -> Seen {
-    let told = event.troubles.iter().filter_map(|number| alarms.told.get(number)).map(|(end, _)| *end).min();
+/// The result for an event of a recording that begins at `first`, with `incidents` suspects.
+pub(crate) fn event_result(
+    event: &Event,
+    truth: &Truth,
+    alarms: &Alarms,
+    incidents: usize,
+    first: Timestamp,
+) -> EventResult {
+    let reported =
+        event.faults.iter().filter_map(|number| alarms.first_reports.get(number)).map(|(end, _)| *end).min();
     let begin = event.begin.unwrap_or(first);
-    let names = event.troubles.iter().map(|&number| truth.troubles[number].label.component.clone());
-    Seen {
+    let names = event.faults.iter().map(|&number| truth.faults[number].label.component.clone());
+    EventResult {
         kind: event.kind.clone(),
         begin: event.begin,
         components: names.collect(),
-        latency: told.map(|told| (told - begin).max(Span::ZERO)),
+        latency: reported.map(|reported| (reported - begin).max(Span::ZERO)),
         incidents,
     }
 }
 
-/// The number of the event that a suspect tells of: of those that concern it, the one whose time is most like its own.
-/// An array may jitter, lose a controller and then some paths within an hour, and each is told by another suspect.
-pub fn told(
+/// The index of the event that a suspect belongs to: of the events that concern it, the one with the largest overlap in
+/// time. An array may jitter, lose a controller and then some paths within an hour, each with a suspect of its own.
+pub(crate) fn reported_event(
     suspect: &Suspect,
     events: &[Event],
     truth: &Truth,
@@ -118,33 +117,31 @@ pub fn told(
     concerning.map(likeness).max_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
 }
 
-/// Whether a suspect concerns an event.
 fn is_of(event: &Event, suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> bool {
     let is_then = event.end.is_none_or(|end| suspect.since < end)
         && event.begin.is_none_or(|begin| suspect.until > begin);
-    is_then && event.troubles.iter().any(|&number| concerns(suspect, truth, number, inventory))
+    is_then && event.faults.iter().any(|&number| concerns(suspect, truth, number, inventory))
 }
 
-/// Whether a suspect is, holds, explains or is part of what a label names.
+/// True if the suspect is, contains, explains or belongs to the component that a label names.
 fn concerns(suspect: &Suspect, truth: &Truth, number: usize, inventory: &Inventory) -> bool {
-    let trouble = &truth.troubles[number];
+    let fault = &truth.faults[number];
     let name = &suspect.component.name;
     let is_member = |&member: &usize| {
         let component = &inventory.components[member];
         belongs(component, name) || suspect.explains.contains(&component.name)
     };
-    trouble.label.component == *name || trouble.members.iter().any(is_member)
+    fault.label.component == *name || fault.members.iter().any(is_member)
 }
 
-/// Events by kind.
-pub fn by_kind(seen: &[Seen]) -> BTreeMap<String, KindFigures> {
-    let mut kinds: BTreeMap<String, KindFigures> = BTreeMap::new();
-    for seen in seen {
-        let kind = kinds.entry(seen.kind.clone()).or_default();
+pub(crate) fn by_kind(results: &[EventResult]) -> BTreeMap<String, KindScores> {
+    let mut kinds: BTreeMap<String, KindScores> = BTreeMap::new();
+    for result in results {
+        let kind = kinds.entry(result.kind.clone()).or_default();
         kind.events += 1;
-        kind.found += usize::from(seen.latency.is_some());
-        kind.latencies.extend(seen.latency);
-        kind.incidents.push(seen.incidents);
+        kind.found += usize::from(result.latency.is_some());
+        kind.latencies.extend(result.latency);
+        kind.incidents.push(result.incidents);
     }
     for kind in kinds.values_mut() {
         kind.latencies.sort_unstable();
@@ -169,12 +166,12 @@ b:2,1970-01-01T05:00:00Z,,slow-lun
     fn labels_of_one_cause_and_time_are_one_event() {
         let inventory = inventory(&["a:1", "a:2", "b:1", "b:2"]);
         let (truth, _) = Truth::new(&inventory, &parse(LABELS).unwrap());
-        let troubles: Vec<Vec<usize>> = events(&truth).into_iter().map(|event| event.troubles).collect();
-        assert_eq!(troubles, [vec![0, 1], vec![2]]);
+        let faults: Vec<Vec<usize>> = events(&truth).into_iter().map(|event| event.faults).collect();
+        assert_eq!(faults, [vec![0, 1], vec![2]]);
     }
 
     #[test]
-    fn an_event_that_was_there_before_the_recording_is_not_timed() {
+    fn an_event_that_began_before_the_recording_has_no_latency() {
         let inventory = inventory(&["a:1", "a:2", "b:1", "b:2"]);
         let (truth, _) = Truth::new(&inventory, &parse(LABELS).unwrap());
         let is_timed = |hours: i64| {
@@ -184,7 +181,6 @@ b:2,1970-01-01T05:00:00Z,,slow-lun
         assert_eq!((is_timed(1), is_timed(2)), (vec![true, true], vec![false, true]));
     }
 
-    /// From hour to hour.
     fn hours(begin: i64, end: i64) -> Window {
         Window {
             start: Timestamp::from_seconds(3600 * begin),
@@ -193,12 +189,12 @@ b:2,1970-01-01T05:00:00Z,,slow-lun
     }
 
     #[test]
-    fn what_was_there_before_is_told_by_whoever_was_suspect_all_the_time() {
+    fn an_earlier_event_belongs_to_the_suspect_that_lasts_longest() {
         let event = |begin: i64, end: Option<i64>| Event {
             kind: "array-jitter".into(),
             begin: Some(Timestamp::from_seconds(3600 * begin)),
             end: end.map(|end| Timestamp::from_seconds(3600 * end)),
-            troubles: vec![],
+            faults: vec![],
         };
         let (before, later, recorded) = (event(-900, None), event(18, Some(24)), hours(0, 48));
         let is_of_later =
@@ -209,16 +205,16 @@ b:2,1970-01-01T05:00:00Z,,slow-lun
     }
 
     #[test]
-    fn an_event_is_seen_when_the_first_of_its_components_is_told() {
+    fn an_event_is_detected_when_its_first_component_is_reported() {
         let inventory = inventory(&["a:1", "a:2", "b:1", "b:2"]);
         let (truth, _) = Truth::new(&inventory, &parse(LABELS).unwrap());
         let mut alarms = Alarms::default();
-        alarms.told.insert(0, (Timestamp::from_seconds(3 * 3600), 0));
-        alarms.told.insert(1, (Timestamp::from_seconds(2 * 3600), 2));
+        alarms.first_reports.insert(0, (Timestamp::from_seconds(3 * 3600), 0));
+        alarms.first_reports.insert(1, (Timestamp::from_seconds(2 * 3600), 2));
         let first = Timestamp::from_seconds(0);
-        let seen: Vec<Seen> =
-            events(&truth).iter().map(|event| seen(event, &truth, &alarms, 0, first)).collect();
-        let kinds = by_kind(&seen);
+        let results: Vec<EventResult> =
+            events(&truth).iter().map(|event| event_result(event, &truth, &alarms, 0, first)).collect();
+        let kinds = by_kind(&results);
         assert_eq!(kinds["array-jitter"].latencies, [Span::from_seconds(3600)]);
         assert_eq!((kinds["slow-lun"].events, kinds["slow-lun"].found), (1, 0));
     }

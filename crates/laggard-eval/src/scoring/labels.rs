@@ -1,64 +1,52 @@
-//! What is known to be true of a dataset: a labels file.
-//! In: the text of a CSV file. Out: [`Label`]s. Always: a line that cannot be read is an error with its number, since
-//! scores against half of the truth would be wrong without a word.
+//! Reads a labels file.
+//! In: the text of a CSV file. Out: [`Label`]s. Always: a line that cannot be read is an error with its line number,
+//! because scores with incomplete labels would be wrong without a warning.
 
 use laggard_core::diagnosis::Cause;
 use laggard_core::model::time::Timestamp;
 use laggard_core::scores::Window;
 
-/// One trouble that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// A component, or a server, controller, array or LUN that components belong to.
     pub component: String,
-    /// When it begins; nothing: with the recording.
+    /// `None`: the begin of the recording.
     pub begin: Option<Timestamp>,
-    /// When it ends; nothing: with the recording.
+    /// `None`: the end of the recording.
     pub end: Option<Timestamp>,
-    /// What it is; empty where nobody knows.
+    /// Empty if unknown.
     pub cause: String,
-    /// Where it stands.
     pub line: u64,
 }
 
-/// Why a labels file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LabelsError {
-    /// No such column.
     #[error("line 1: expected the columns component,begin,end,cause, found no {0:?}")]
     Column(&'static str),
-    /// A line that is no CSV.
     #[error("line {line}: {problem}")]
-    Line {
-        /// Which.
-        line: u64,
-        /// What is wrong.
-        problem: String,
-    },
+    Line { line: u64, problem: String },
 }
 
-/// The columns that have to be there.
+/// Required columns.
 const COLUMNS: [&str; 3] = ["component", "begin", "end"];
 
 impl Label {
-    /// Whether it speaks of a part of a window's time.
     pub fn overlaps(&self, window: &Window) -> bool {
         self.begin.is_none_or(|begin| window.end() > begin) && self.end.is_none_or(|end| window.start < end)
     }
 
-    /// Its cause, if that is one that laggard names.
+    /// `None` if the label has no cause.
     pub fn known_cause(&self) -> Option<Cause> {
         Cause::named(&self.cause)
     }
 
-    /// Whether it says that the component is not to blame: what is asked of it is uneven.
-    pub fn is_innocent(&self) -> bool {
+    /// True if the component is not at fault and only its load differs.
+    pub fn is_workload_skew(&self) -> bool {
         self.known_cause() == Some(Cause::WorkloadSkew)
     }
 }
 
-/// Reads a labels file.
-pub fn parse(text: &str) -> Result<Vec<Label>, LabelsError> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Label>, LabelsError> {
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
     let heading = reader.headers().map_err(|error| broken(1, &error))?.clone();
@@ -110,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named_by_its_number() {
+    fn a_bad_line_is_reported_with_its_number() {
         let problem = |text: &str| parse(text).unwrap_err().to_string();
         assert!(
             problem("component,begin,end,cause\na,,,\nb,soon,,\n")

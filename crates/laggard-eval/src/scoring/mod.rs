@@ -1,24 +1,35 @@
-//! How good a method is: what it says against what is true.
-//! In: judgements or reports, and labels. Out: plain figures. Always: names and the order of components change none.
+//! Compares what a method reports with the labels of the data.
+//! In: scores or reports of a method, and labels. Out: rates, delays and counts. Always: the names and the order of
+//! components do not change the result.
 
-pub mod labels;
-pub mod truth;
+pub(crate) mod labels;
+pub(crate) mod truth;
 
-pub mod covered;
-pub mod cut;
-pub mod entrants;
-pub mod rivals;
+pub(crate) mod comparison;
+mod prefix;
+pub(crate) mod sampled_time;
+pub(crate) mod scored_method;
 
-pub mod confusion;
+mod confusion;
 mod sweep;
 
-pub mod events;
-pub mod experiments;
-pub mod stream;
-pub mod windows;
+pub(crate) mod events;
+pub(crate) mod experiments;
+pub(crate) mod stream;
+pub(crate) mod windows;
 
-pub mod contest;
-pub mod gauge;
+pub(crate) mod scoring_run;
+pub(crate) mod window_means;
 
 #[cfg(test)]
 mod testing;
+
+pub use comparison::ComparisonMethod;
+pub use confusion::Confusion;
+pub use events::{EventResult, KindScores};
+pub use experiments::{BenchRates, Rates};
+pub use labels::{Label, LabelsError};
+pub use scored_method::{RunSettings, ScoredMethod, laggard};
+pub use scoring_run::Point;
+pub use stream::{Checkpoint, Delay, StreamScores};
+pub use windows::WindowScores;

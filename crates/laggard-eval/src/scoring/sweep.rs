@@ -1,17 +1,17 @@
-//! Scores of what is true and what is not, in bins, so that any threshold can be tried afterwards.
+//! Histograms of the scores of faulty and healthy windows, to try any threshold afterwards.
 
 use super::confusion::Confusion;
 
-/// Counts by the score as a multiple of its threshold.
+/// Counts by the ratio of score to threshold.
 #[derive(Clone, Debug)]
-pub struct Sweep {
-    /// Of each bin: how many are not true, and are.
+pub(super) struct Sweep {
+    /// By bin: the number of healthy and of faulty windows.
     bins: Vec<[u64; 2]>,
 }
 
 /// Bins in a doubling of the score: a step of 4 %.
 const IN_A_DOUBLING: f64 = 16.0;
-/// From a 64th of the threshold to 64 times it; what is outside goes into the outermost bins.
+/// From 1/64 to 64 times the threshold; the outermost bins also count everything outside.
 const DOUBLINGS: f64 = 6.0;
 
 impl Default for Sweep {
@@ -21,16 +21,15 @@ impl Default for Sweep {
 }
 
 impl Sweep {
-    /// Counts one more.
-    pub fn count(&mut self, ratio: f64, is_true: bool) {
+    pub(super) fn count(&mut self, ratio: f64, is_true: bool) {
         let last = self.bins.len() - 1;
         let bin = if ratio > 0.0 { (ratio.log2() + DOUBLINGS) * IN_A_DOUBLING + 1.0 } else { 0.0 };
-        // A float that does not fit is cut to the nearest that does.
+        // The cast saturates.
         self.bins[(bin as usize).min(last)][usize::from(is_true)] += 1;
     }
 
-    /// The threshold, as a multiple of the usual one, with which the correlation is best.
-    pub fn best_mcc(&self) -> Option<(f64, f64)> {
+    /// The threshold with the highest correlation coefficient, as a multiple of the default, and that coefficient.
+    pub(super) fn best_mcc(&self) -> Option<(f64, f64)> {
         let (mut said, mut best) = ([0, 0], None);
         let all = self.bins.iter().fold([0, 0], |sum, bin| [sum[0] + bin[0], sum[1] + bin[1]]);
         for (number, bin) in self.bins.iter().enumerate().rev() {
@@ -57,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_threshold_parts_the_true_from_the_others() {
+    fn the_best_threshold_separates_faulty_from_healthy() {
         let mut sweep = Sweep::default();
         [0.1, 0.5, 0.9, 1.3].into_iter().for_each(|ratio| sweep.count(ratio, false));
         [1.7, 2.0, 90.0].into_iter().for_each(|ratio| sweep.count(ratio, true));
@@ -67,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_that_are_no_number_or_beyond_all_bounds_do_no_harm() {
+    fn infinite_negative_and_missing_scores_are_accepted() {
         let mut sweep = Sweep::default();
         for ratio in [f64::NAN, -1.0, 0.0, f64::INFINITY, f64::MIN_POSITIVE] {
             sweep.count(ratio, false);

@@ -7,8 +7,8 @@ use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 
-/// Disks such as `a:sdb`, all of one group.
-pub fn inventory(names: &[&str]) -> Inventory {
+/// Disks such as `a:sdb`, in one peer group.
+pub(super) fn inventory(names: &[&str]) -> Inventory {
     let recorded = |name: &&str| Recorded {
         name: (*name).into(),
         kind: Kind::ATTACHMENT,
@@ -17,8 +17,8 @@ pub fn inventory(names: &[&str]) -> Inventory {
     Inventory::new(&ClusterFile::default(), &names.iter().map(recorded).collect::<Vec<_>>())
 }
 
-/// LUNs that the servers `a` and `b` reach, and one, `z`, that only `c` does.
-pub fn two_paths(luns: &[&str]) -> Inventory {
+/// LUNs with paths from the servers `a` and `b`, and one LUN, `z`, with a path from `c` only.
+pub(super) fn two_paths(luns: &[&str]) -> Inventory {
     let paths = ["a", "b"].iter().flat_map(|server| luns.iter().map(move |lun| format!("{server}:{lun}")));
     let names: Vec<String> = paths.chain(["c:z".to_owned()]).collect();
     let mut inventory = inventory(&names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -30,7 +30,7 @@ pub fn two_paths(luns: &[&str]) -> Inventory {
 }
 
 /// Latencies, 15 s apart, a row for each name.
-pub fn table(names: &[&str], start: i64, rows: &[impl AsRef<[f64]>]) -> Table {
+pub(super) fn table(names: &[&str], start: i64, rows: &[impl AsRef<[f64]>]) -> Table {
     let rows: Vec<&[f64]> = rows.iter().map(AsRef::as_ref).collect();
     let grid =
         Grid { start: Timestamp::from_seconds(start), step: Span::from_seconds(15), len: rows[0].len() };

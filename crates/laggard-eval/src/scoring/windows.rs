@@ -1,6 +1,6 @@
-//! Window by window, without memory: was a component anomalous when it was in trouble?
-//! In: judgements of a method's most telling metric. Out: a [`Confusion`] for each length of windows, and the windows
-//! that were told most wrongly. Always: memory does not grow with the recording.
+//! Compares single windows with the labels.
+//! In: scores of a method's first metric. Out: a [`Confusion`] for each window length, and the windows with the worst
+//! wrong verdicts. Always: memory does not grow with the recording.
 
 use std::collections::BTreeMap;
 
@@ -10,87 +10,91 @@ use laggard_core::scores::{MemberScore, MetricScores};
 use serde::Serialize;
 
 use super::confusion::Confusion;
-use super::covered::Covered;
-use super::stream::{Delay, Told, hear};
+use super::sampled_time::SampledTime;
+use super::stream::{Delay, FirstReports, keep_first};
 use super::sweep::Sweep;
 use super::truth::Truth;
 use laggard_core::model::metric::MetricId;
 
-/// What a method says, window by window.
 #[derive(Clone, Debug)]
-pub struct WindowTally {
-    lengths: BTreeMap<Span, OfLength>,
-    missed: BTreeMap<usize, Wrong>,
-    mistaken: BTreeMap<usize, Wrong>,
+pub(crate) struct WindowTally {
+    lengths: BTreeMap<Span, LengthTally>,
+    missed: BTreeMap<usize, WrongVerdict>,
+    mistaken: BTreeMap<usize, WrongVerdict>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct OfLength {
+struct LengthTally {
     counts: Confusion,
-    told: Told,
+    first_reports: FirstReports,
     sweep: Sweep,
 }
 
-/// A window that was told wrongly.
+/// A window whose verdict contradicts the labels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wrong {
-    /// Of whom; an index of components.
+pub(crate) struct WrongVerdict {
+    /// Index of the component in the inventory.
     pub component: usize,
-    /// Who his peers are; an index of groups.
+    /// Index of its peer group.
     pub group: usize,
-    /// In which metric.
     pub metric: MetricId,
-    /// When.
     pub window: Window,
-    /// What was said.
     pub verdict: MemberScore,
 }
 
-/// How good a method is with windows of one length.
+/// Results for windows of one length.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WindowFigures {
-    /// How long they are.
+pub struct WindowScores {
     pub length: Span,
-    /// How many of what.
     #[serde(flatten)]
     pub counts: Confusion,
-    /// The share of anomalous windows that were rightly so.
+    /// The share of anomalous windows that are labelled as faulty.
     pub precision: Option<f64>,
-    /// The share of windows in trouble that were anomalous.
+    /// The share of labelled windows that are anomalous.
     pub recall: Option<f64>,
     /// Matthews' correlation coefficient.
     pub mcc: Option<f64>,
-    /// The same with the threshold that is best in hindsight.
+    /// With the threshold that is best in hindsight.
     pub best_mcc: Option<f64>,
-    /// That threshold, as a multiple of the method's own.
+    /// That threshold, as a multiple of the default.
     pub best_scale: Option<f64>,
-    /// How soon troubles have their first anomalous window.
+    /// Time to the first anomalous window.
     pub delay: Delay,
 }
 
 impl WindowTally {
-    /// Of windows of these lengths.
-    pub fn new(lengths: &[Span]) -> WindowTally {
-        let lengths = lengths.iter().map(|&length| (length, OfLength::default())).collect();
+    pub(crate) fn new(lengths: &[Span]) -> WindowTally {
+        let lengths = lengths.iter().map(|&length| (length, LengthTally::default())).collect();
         WindowTally { lengths, missed: BTreeMap::new(), mistaken: BTreeMap::new() }
     }
 
-    /// Takes what was said of a group. Windows of other lengths, such as those that the end of the recording has cut
-    /// off, and verdicts without a score do not count.
-    pub fn take(&mut self, truth: &Truth, group: usize, members: &[usize], judgement: &MetricScores) {
-        for judged in &judgement.windows {
-            let Some(of_length) = self.lengths.get_mut(&judged.window.length) else { continue };
+    /// Ignores windows of other lengths, such as those shortened by the end of the recording, and verdicts without a
+    /// score.
+    pub(crate) fn take(
+        &mut self,
+        truth: &Truth,
+        group: usize,
+        members: &[usize],
+        metric_scores: &MetricScores,
+    ) {
+        for scored in &metric_scores.windows {
+            let Some(tally) = self.lengths.get_mut(&scored.window.length) else { continue };
             for (&component, &verdict) in
-                members.iter().zip(&judged.scores).filter(|(_, v)| !v.score.is_nan())
+                members.iter().zip(&scored.scores).filter(|(_, v)| !v.score.is_nan())
             {
-                let is_true = truth.is_in_trouble(component, &judged.window);
-                of_length.counts.count(verdict.is_anomalous, is_true);
-                of_length.sweep.count(ratio(&verdict), is_true);
-                let wrong =
-                    Wrong { component, group, metric: judgement.metric.id, window: judged.window, verdict };
+                let is_true = truth.is_faulty_in(component, &scored.window);
+                tally.counts.count(verdict.is_anomalous, is_true);
+                tally.sweep.count(ratio(&verdict), is_true);
+                let wrong = WrongVerdict {
+                    component,
+                    group,
+                    metric: metric_scores.metric.id,
+                    window: scored.window,
+                    verdict,
+                };
                 match (verdict.is_anomalous, is_true) {
                     (true, false) => keep(&mut self.mistaken, wrong, |old, new| ratio(new) > ratio(old)),
-                    (true, true) => of_length.told(truth, component, &judged.window),
+                    (true, true) => tally.first_reports(truth, component, &scored.window),
                     (false, true) => keep(&mut self.missed, wrong, |old, new| ratio(new) < ratio(old)),
                     (false, false) => {}
                 }
@@ -98,11 +102,11 @@ impl WindowTally {
         }
     }
 
-    /// The figures, shortest windows first.
-    pub fn figures(&self, truth: &Truth, covered: &Covered) -> Vec<WindowFigures> {
-        let figures = |(&length, OfLength { counts, told, sweep }): (&Span, &OfLength)| {
+    /// Shortest windows first.
+    pub(crate) fn scores(&self, truth: &Truth, sampled_time: &SampledTime) -> Vec<WindowScores> {
+        let scores = |(&length, LengthTally { counts, first_reports, sweep }): (&Span, &LengthTally)| {
             let best = sweep.best_mcc();
-            WindowFigures {
+            WindowScores {
                 length,
                 counts: *counts,
                 precision: counts.precision(),
@@ -110,40 +114,40 @@ impl WindowTally {
                 mcc: counts.mcc(),
                 best_mcc: best.map(|(_, mcc)| mcc),
                 best_scale: best.map(|(scale, _)| scale),
-                delay: Delay::new(told, truth, covered),
+                delay: Delay::new(first_reports, truth, sampled_time),
             }
         };
-        self.lengths.iter().map(figures).collect()
+        self.lengths.iter().map(scores).collect()
     }
 
-    /// Of the components in trouble: the few whose windows looked best, each with its best.
-    pub fn worst_missed(&self, few: usize) -> Vec<Wrong> {
-        let mut missed: Vec<Wrong> = self.missed.values().copied().collect();
+    /// The missed faulty components with the lowest scores, each with its lowest window.
+    pub(crate) fn worst_missed(&self, few: usize) -> Vec<WrongVerdict> {
+        let mut missed: Vec<WrongVerdict> = self.missed.values().copied().collect();
         missed.sort_by(|a, b| ratio(&a.verdict).total_cmp(&ratio(&b.verdict)));
         missed.truncate(few);
         missed
     }
 
-    /// Of the others: the few whose windows looked worst, each with its worst.
-    pub fn worst_mistaken(&self, few: usize) -> Vec<Wrong> {
-        let mut mistaken: Vec<Wrong> = self.mistaken.values().copied().collect();
+    /// The healthy components with the highest scores, each with its highest window.
+    pub(crate) fn worst_mistaken(&self, few: usize) -> Vec<WrongVerdict> {
+        let mut mistaken: Vec<WrongVerdict> = self.mistaken.values().copied().collect();
         mistaken.sort_by(|a, b| ratio(&b.verdict).total_cmp(&ratio(&a.verdict)));
         mistaken.truncate(few);
         mistaken
     }
 }
 
-impl OfLength {
-    fn told(&mut self, truth: &Truth, component: usize, window: &Window) {
-        for (number, _) in truth.of(component).filter(|(_, trouble)| trouble.label.overlaps(window)) {
-            hear(&mut self.told, number, (window.end(), component));
+impl LengthTally {
+    fn first_reports(&mut self, truth: &Truth, component: usize, window: &Window) {
+        for (number, _) in truth.of(component).filter(|(_, fault)| fault.label.overlaps(window)) {
+            keep_first(&mut self.first_reports, number, (window.end(), component));
         }
     }
 }
 
 fn keep(
-    kept: &mut BTreeMap<usize, Wrong>,
-    new: Wrong,
+    kept: &mut BTreeMap<usize, WrongVerdict>,
+    new: WrongVerdict,
     is_worse: impl Fn(&MemberScore, &MemberScore) -> bool,
 ) {
     let old = kept.entry(new.component).or_insert(new);
@@ -152,7 +156,6 @@ fn keep(
     }
 }
 
-/// The score as a multiple of its threshold.
 fn ratio(verdict: &MemberScore) -> f64 {
     f64::from(verdict.score) / f64::from(verdict.threshold)
 }
@@ -166,7 +169,7 @@ mod tests {
     use laggard_core::model::time::Timestamp;
     use laggard_core::scores::ScoredWindow;
 
-    fn judgement(length: i64, scores: &[[f32; 3]]) -> MetricScores {
+    fn metric_scores(length: i64, scores: &[[f32; 3]]) -> MetricScores {
         let verdict =
             |&score: &f32| MemberScore { score, threshold: 2.0, is_anomalous: score > 2.0, is_faulty: false };
         let windows = scores.iter().enumerate().map(|(number, scores)| ScoredWindow {
@@ -189,17 +192,17 @@ mod tests {
             &truth,
             0,
             &[0, 1, 2],
-            &judgement(60, &[[0.0, 0.0, 5.0], [3.0, 0.0, 5.0], [0.0, f32::NAN, 1.0]]),
+            &metric_scores(60, &[[0.0, 0.0, 5.0], [3.0, 0.0, 5.0], [0.0, f32::NAN, 1.0]]),
         );
-        tally.take(&truth, 0, &[0, 1, 2], &judgement(61, &[[9.0; 3]]));
-        let mut covered = Covered::new(&inventory);
-        covered.take(&[table(&["a:1", "a:2", "a:3"], 15, &[[1.0; 12]; 3])]);
-        let figures = &tally.figures(&truth, &covered)[0];
-        assert_eq!(figures.delay.worst, Some(Span::from_seconds(60)));
+        tally.take(&truth, 0, &[0, 1, 2], &metric_scores(61, &[[9.0; 3]]));
+        let mut sampled_time = SampledTime::new(&inventory);
+        sampled_time.take(&[table(&["a:1", "a:2", "a:3"], 15, &[[1.0; 12]; 3])]);
+        let scores = &tally.scores(&truth, &sampled_time)[0];
+        assert_eq!(scores.delay.worst, Some(Span::from_seconds(60)));
         let expected =
             Confusion { true_positives: 1, false_positives: 2, false_negatives: 1, true_negatives: 4 };
-        assert_eq!(figures.counts, expected);
-        assert_eq!((figures.precision, figures.recall), (Some(1.0 / 3.0), Some(0.5)));
+        assert_eq!(scores.counts, expected);
+        assert_eq!((scores.precision, scores.recall), (Some(1.0 / 3.0), Some(0.5)));
         let worst: Vec<usize> = tally.worst_mistaken(9).iter().map(|wrong| wrong.component).collect();
         assert_eq!((worst, tally.worst_missed(9)[0].verdict.score), (vec![2, 0], 1.0));
     }

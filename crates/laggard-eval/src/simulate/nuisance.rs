@@ -6,7 +6,7 @@ use laggard_core::model::random::Random;
 
 /// The nuisances of one host's recording. Instants are numbers of samples.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Nuisances {
+pub(super) struct Nuisances {
     missing: Vec<Range<u64>>,
     /// While the clock is off, and by how much: it steps away, and later back.
     step: Option<(Range<u64>, i64)>,
@@ -16,7 +16,7 @@ const SECOND_US: i64 = 1_000_000;
 
 impl Nuisances {
     /// A run of minutes: a sample or two is lost on some hosts, and rarely a clock steps by a second. Hosts stay up.
-    pub fn of_a_bench(samples: u64, every_us: u64, random: &mut Random) -> Nuisances {
+    pub(super) fn of_a_bench(samples: u64, every_us: u64, random: &mut Random) -> Nuisances {
         let mut nuisances = Nuisances::default();
         let lost = if random.happens(0.3) { 1 + random.below(2) } else { 0 };
         nuisances.lose(lost, samples, random);
@@ -28,7 +28,7 @@ impl Nuisances {
     }
 
     /// A day of production: some samples are lost, and clocks are corrected by a second now and then.
-    pub fn of_a_day(samples: u64, random: &mut Random) -> Nuisances {
+    pub(super) fn of_a_day(samples: u64, random: &mut Random) -> Nuisances {
         let mut nuisances = Nuisances::default();
         let lost = random.count(1.5) as usize;
         nuisances.lose(lost, samples, random);
@@ -50,12 +50,12 @@ impl Nuisances {
     }
 
     /// True if the sample is lost.
-    pub fn is_missing(&self, sample: u64) -> bool {
+    pub(super) fn is_missing(&self, sample: u64) -> bool {
         self.missing.iter().any(|range| range.contains(&sample))
     }
 
     /// The clock error.
-    pub fn offset_us(&self, sample: u64) -> i64 {
+    pub(super) fn offset_us(&self, sample: u64) -> i64 {
         self.step.as_ref().filter(|(off, _)| off.contains(&sample)).map_or(0, |(_, offset)| *offset)
     }
 }

@@ -1,4 +1,4 @@
-//! Which datasets are meant, and what is known of them.
+//! Finds datasets, their labels and their thresholds.
 
 use std::path::{Path, PathBuf};
 
@@ -11,31 +11,26 @@ use tempfile::TempDir;
 
 use super::archive;
 
-/// A dataset with its labels.
-pub struct Labelled {
-    /// Where it is.
+pub struct LabelledDataset {
     pub location: String,
-    /// The dataset.
     pub dataset: Dataset,
-    /// What is true of it.
     pub labels: Vec<Label>,
-    /// Where that stands.
+    /// The labels file.
     pub file: Option<PathBuf>,
-    /// Whether other datasets have the same labels.
+    /// True if other datasets use the same labels file.
     pub is_shared: bool,
-    /// What was trained for it: its own `thresholds*.toml`.
+    /// From `thresholds*.toml` in the dataset.
     pub trained: Vec<Thresholds>,
 }
 
-/// Datasets, and the folders of those that came packed, which go with this value.
-pub struct Found {
-    /// The datasets.
-    pub labelled: Vec<Labelled>,
+/// Unpacked archives are removed when this value is dropped.
+pub struct LabelledDatasets {
+    pub labelled: Vec<LabelledDataset>,
     _unpacked: Vec<TempDir>,
 }
 
-/// Finds datasets, and their labels: of one file for all, or of each dataset's own `labels.csv`.
-pub fn find(words: &[String], file: Option<&Path>) -> anyhow::Result<Found> {
+/// Labels come from `file`, or from `labels.csv` in each dataset.
+pub fn find(words: &[String], file: Option<&Path>) -> anyhow::Result<LabelledDatasets> {
     let (mut datasets, mut unpacked) = (Vec::new(), Vec::new());
     for word in words {
         if archive::is_packed(Path::new(word)) {
@@ -46,10 +41,10 @@ pub fn find(words: &[String], file: Option<&Path>) -> anyhow::Result<Found> {
             datasets.extend(located(word)?);
         }
     }
-    Ok(Found { labelled: labelled(datasets, file)?, _unpacked: unpacked })
+    Ok(LabelledDatasets { labelled: labelled(datasets, file)?, _unpacked: unpacked })
 }
 
-/// Datasets of an archive, in its top folder or in one below.
+/// Datasets in the top folder of an archive or one level below.
 fn packed(word: &str, folder: &Path) -> anyhow::Result<Vec<(String, Dataset)>> {
     let text = |path: &Path| path.display().to_string();
     let mut inner = Vec::new();
@@ -66,7 +61,7 @@ fn packed(word: &str, folder: &Path) -> anyhow::Result<Vec<(String, Dataset)>> {
     Ok(inner.into_iter().map(renamed).collect())
 }
 
-fn labelled(datasets: Vec<(String, Dataset)>, file: Option<&Path>) -> anyhow::Result<Vec<Labelled>> {
+fn labelled(datasets: Vec<(String, Dataset)>, file: Option<&Path>) -> anyhow::Result<Vec<LabelledDataset>> {
     let is_shared = file.is_some() && datasets.len() > 1;
     let shared = file.map(read).transpose()?;
     let with_labels = |(location, dataset): (String, Dataset)| {
@@ -74,10 +69,10 @@ fn labelled(datasets: Vec<(String, Dataset)>, file: Option<&Path>) -> anyhow::Re
         let (labels, file) = match (&shared, own) {
             (Some(labels), _) => (labels.clone(), file.map(Path::to_owned)),
             (None, Some(own)) if own.is_file() => (read(&own)?, Some(own)),
-            _ => bail!("{location}: has no labels.csv: name the file that says what is true with --labels"),
+            _ => bail!("{location}: has no labels.csv: name a labels file with --labels"),
         };
         let trained = dataset.folder().map(trained).transpose()?.unwrap_or_default();
-        Ok(Labelled { location, dataset, labels, file, is_shared, trained })
+        Ok(LabelledDataset { location, dataset, labels, file, is_shared, trained })
     };
     datasets.into_iter().map(with_labels).collect()
 }
@@ -98,7 +93,7 @@ fn trained(folder: &Path) -> anyhow::Result<Vec<Thresholds>> {
     files.iter().map(|file| thresholds(file)).collect()
 }
 
-/// The dataset of that name, or those in that folder, or those that fit.
+/// `word` is a dataset, a folder of datasets or a pattern.
 fn located(word: &str) -> anyhow::Result<Vec<(String, Dataset)>> {
     let path = Path::new(word);
     if word.contains("://") || is_dataset(path) {
@@ -108,7 +103,7 @@ fn located(word: &str) -> anyhow::Result<Vec<(String, Dataset)>> {
     let inner = folders.iter().filter(|folder| is_dataset(folder));
     let found: Vec<_> = inner.map(|f| (f.display().to_string(), Dataset::in_folder(f))).collect();
     if found.is_empty() {
-        bail!("{word}: neither a dataset, nor a folder of datasets, nor a pattern that fits some");
+        bail!("{word}: not a dataset, a folder of datasets or a pattern that matches datasets");
     }
     Ok(found)
 }
@@ -124,7 +119,7 @@ fn entries(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut folders = entries(path)?;
-    // An experiment that is not whole is hidden.
+    // The name of an incomplete experiment begins with a dot.
     let is_hidden =
         |folder: &Path| folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     folders.retain(|folder| folder.is_dir() && !is_hidden(folder));
@@ -132,7 +127,7 @@ fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Folders whose last name fits a pattern.
+/// Folders whose name matches a pattern.
 fn fitting(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Ok(Vec::new());
@@ -147,7 +142,6 @@ fn fitting(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Reads a thresholds file.
 pub fn thresholds(file: &Path) -> anyhow::Result<Thresholds> {
     let named = || file.display().to_string();
     Thresholds::from_toml(&std::fs::read_to_string(file).with_context(named)?).with_context(named)

@@ -1,34 +1,33 @@
-//! Components that are in trouble, or not: windows, and who is named how soon.
+//! The study `drives`: scores of windows, and the time until faulty components are reported.
 
-use crate::scoring::contest::{Contest, Plan, Score};
-use crate::scoring::gauge::{Gauge, Measured};
-use crate::scoring::windows::Wrong;
+use crate::scoring::scoring_run::{Plan, Score, ScoringRun};
+use crate::scoring::window_means::{MeanCollector, WindowMeans};
+use crate::scoring::windows::WrongVerdict;
 use laggard_core::diagnosis::Warning;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
 use laggard_core::report::warning_texts::remark;
 
-use super::datasets::Labelled;
+use super::datasets::LabelledDataset;
 use super::document::{Document, DriveScore, DriveSet, WrongWindow};
 use super::{Progress, Task, truth, visit};
 use laggard_core::recording::Recording;
 use laggard_store::dataset_recording::DatasetRecording;
 
-/// After how much data it is asked who is named: minutes.
+/// Checkpoints, in minutes of data.
 const BEGINNINGS: [i64; 4] = [5, 15, 60, 180];
-/// Thresholds that are tried, as multiples of the usual ones.
+/// Multiples of the default threshold.
 const SCALES: [f64; 16] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 3.0];
 
-/// Scores methods on each dataset.
 pub(super) fn evaluate(
     task: &Task,
-    labelled: &[Labelled],
+    labelled: &[LabelledDataset],
     document: &mut Document,
     progress: &Progress<'_>,
 ) -> anyhow::Result<()> {
     let plan = Plan {
-        entrants: task.entrants.clone(),
+        methods: task.methods.clone(),
         lengths: task.lengths.clone(),
         step: task.step,
         beginnings: BEGINNINGS.map(|minutes| Span::from_seconds(60 * minutes)).to_vec(),
@@ -47,7 +46,7 @@ pub(super) fn evaluate(
 fn of_dataset(
     task: &Task,
     plan: &Plan,
-    one: &Labelled,
+    one: &LabelledDataset,
     document: &mut Document,
     progress: &Progress<'_>,
 ) -> anyhow::Result<DriveSet> {
@@ -55,10 +54,10 @@ fn of_dataset(
     let (truth, warnings) = truth(&recording, one);
     document.warnings.extend(warnings);
     let (inventory, span) = (recording.inventory().clone(), recording.times().length()?);
-    let mut contest = Contest::new(&inventory, &truth, plan, recording.times().longest_interval, span);
-    run(&mut recording, &mut contest, &one.location, progress)?;
-    let scores = contest.scores();
-    let all: Vec<Wrong> =
+    let mut scoring_run = ScoringRun::new(&inventory, &truth, plan, recording.times().longest_interval, span);
+    run(&mut recording, &mut scoring_run, &one.location, progress)?;
+    let scores = scoring_run.scores();
+    let all: Vec<WrongVerdict> =
         scores.iter().flat_map(|score| score.missed.iter().chain(&score.mistaken)).copied().collect();
     let mut measured = measured(&mut recording, &inventory, &all)?.into_iter();
     document
@@ -66,39 +65,38 @@ fn of_dataset(
         .extend(recording.problems().into_iter().map(|problem| remark(&Warning::Unreadable { problem })));
     Ok(DriveSet {
         dataset: one.location.clone(),
-        components: contest.covered().sampled_components().count(),
-        component_days: contest.covered().component_days(),
-        labelled: truth.troubles.len(),
+        components: scoring_run.sampled_time().sampled_components().count(),
+        component_days: scoring_run.sampled_time().component_days(),
+        labelled: truth.faults.len(),
         budget: plan.budget,
-        methods: scores.into_iter().map(|score| told(score, &inventory, &mut measured)).collect(),
+        methods: scores.into_iter().map(|score| drive_score(score, &inventory, &mut measured)).collect(),
     })
 }
 
-/// Shows the recording to all methods.
 fn run(
     recording: &mut DatasetRecording,
-    contest: &mut Contest,
+    scoring_run: &mut ScoringRun,
     name: &str,
     progress: &Progress<'_>,
 ) -> anyhow::Result<()> {
-    for step in contest.steps() {
+    for step in scoring_run.steps() {
         let message = format!("{name}, every {step}");
-        visit(recording, &contest.metrics(step), step, &mut |tables, done| {
-            contest.take(step, tables);
+        visit(recording, &scoring_run.metrics(step), step, &mut |tables, done| {
+            scoring_run.take(step, tables);
             progress(&message, done);
         })?;
     }
-    contest.finish();
+    scoring_run.finish();
     Ok(())
 }
 
-/// Looks once more at the windows that were told wrongly.
+/// Reads the recording again, for the means of the windows with wrong verdicts.
 fn measured(
     recording: &mut DatasetRecording,
     inventory: &Inventory,
-    wrong: &[Wrong],
-) -> anyhow::Result<Vec<Measured>> {
-    let mut gauge = Gauge::new(inventory, wrong);
+    wrong: &[WrongVerdict],
+) -> anyhow::Result<Vec<WindowMeans>> {
+    let mut window_means = MeanCollector::new(inventory, wrong);
     let mut metrics: Vec<&'static Metric> = Vec::new();
     for metric in wrong.iter().map(|wrong| wrong.metric.metric()) {
         if !metrics.contains(&metric) {
@@ -107,14 +105,20 @@ fn measured(
     }
     if !metrics.is_empty() {
         let step = recording.times().longest_interval;
-        visit(recording, &metrics, step, &mut |tables, _| tables.iter().for_each(|table| gauge.take(table)))?;
+        visit(recording, &metrics, step, &mut |tables, _| {
+            tables.iter().for_each(|table| window_means.take(table))
+        })?;
     }
-    Ok(gauge.measured())
+    Ok(window_means.measured())
 }
 
-fn told(score: Score, inventory: &Inventory, measured: &mut dyn Iterator<Item = Measured>) -> DriveScore {
-    let mut window = |wrong: &Wrong| {
-        let Measured { own, peers } = measured.next().unwrap_or(Measured { own: None, peers: None });
+fn drive_score(
+    score: Score,
+    inventory: &Inventory,
+    measured: &mut dyn Iterator<Item = WindowMeans>,
+) -> DriveScore {
+    let mut window = |wrong: &WrongVerdict| {
+        let WindowMeans { own, peers } = measured.next().unwrap_or(WindowMeans { own: None, peers: None });
         WrongWindow {
             component: inventory.components[wrong.component].name.clone(),
             metric: wrong.metric,
@@ -128,7 +132,7 @@ fn told(score: Score, inventory: &Inventory, measured: &mut dyn Iterator<Item = 
         }
     };
     DriveScore {
-        method: score.entrant.as_str(),
+        method: score.scored_method.as_str(),
         windows: score.windows,
         stream: score.stream,
         curve: score.curve,

@@ -1,7 +1,7 @@
-//! Experiments on a test bench: one dataset each.
+//! The study `experiments`: each dataset is one experiment on a test bench.
 
-use crate::scoring::entrants::Entrant;
-use crate::scoring::experiments::{Accused, Experiment, figures};
+use crate::scoring::experiments::{Experiment, ReportedServer, bench_rates};
+use crate::scoring::scored_method::ScoredMethod;
 use crate::scoring::truth::Truth;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::component::Kind;
@@ -11,50 +11,49 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use serde::Deserialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::datasets::Labelled;
+use super::datasets::LabelledDataset;
 use super::document::{BenchScore, Document};
 use super::{Progress, Task, truth};
 use laggard_core::diagnosis::Suspect;
 use laggard_core::pipeline::{NoObserver, diagnose};
 use laggard_core::recording::Recording;
 
-/// The words for faults and workloads that the name of a dataset may hold; longer ones first, since they hold others.
+/// Faults and workloads that the name of a dataset may contain.
 const FAULTS: [&str; 6] =
     ["write-network-hog", "read-network-hog", "receive-pktloss", "send-pktloss", "disk-hog", "disk-busy"];
 const WORKLOADS: [&str; 5] = ["iozonew", "iozoner", "postmark", "ddw", "ddr"];
 
-/// The windows of those that can choose: an experiment is short.
+/// Window lengths for methods that accept any; experiments are short.
 const LENGTHS: [Span; 1] = [Span::from_seconds(60)];
 
-/// What all methods made of one experiment.
+/// The results of all methods for one experiment.
 struct Run {
-    outcomes: Vec<(Entrant, Experiment)>,
+    outcomes: Vec<(ScoredMethod, Experiment)>,
     warnings: Vec<Remark>,
 }
 
-/// Scores methods over all datasets.
 pub(super) fn evaluate(
     task: &Task,
-    labelled: &[Labelled],
+    labelled: &[LabelledDataset],
     document: &mut Document,
     progress: &Progress<'_>,
 ) -> anyhow::Result<()> {
     let done = AtomicUsize::new(0);
-    let run = |one: &Labelled| {
+    let run = |one: &LabelledDataset| {
         let run = run(task, one);
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         progress("", done as f64 / labelled.len() as f64);
         run
     };
     let runs: Vec<Run> = labelled.par_iter().map(run).collect::<anyhow::Result<_>>()?;
-    for &entrant in &task.entrants {
+    for &scored_method in &task.methods {
         let of_entrant =
-            |run: &Run| run.outcomes.iter().find(|(e, _)| *e == entrant).map(|(_, one)| one.clone());
+            |run: &Run| run.outcomes.iter().find(|(e, _)| *e == scored_method).map(|(_, one)| one.clone());
         let experiments: Vec<Experiment> = runs.iter().filter_map(of_entrant).collect();
         let wrong = labelled.iter().zip(&experiments).filter_map(|(one, experiment)| wrong(one, experiment));
         document.experiments.push(BenchScore {
-            method: entrant.as_str(),
-            figures: figures(&experiments),
+            method: scored_method.as_str(),
+            rates: bench_rates(&experiments),
             wrong: wrong.collect(),
         });
     }
@@ -62,21 +61,21 @@ pub(super) fn evaluate(
     Ok(())
 }
 
-fn run(task: &Task, one: &Labelled) -> anyhow::Result<Run> {
+fn run(task: &Task, one: &LabelledDataset) -> anyhow::Result<Run> {
     let mut recording = task.open(one)?;
     let (truth, warnings) = truth(&recording, one);
     let (span, rate) = (recording.times().length()?, rate(one));
     let mut outcomes = Vec::new();
-    for &entrant in &task.entrants {
-        let method = task.method(entrant, one, span, &LENGTHS);
+    for &scored_method in &task.methods {
+        let method = task.method(scored_method, one, span, &LENGTHS);
         let report = diagnose(&mut recording, &*method, &mut NoObserver)?;
-        outcomes.push((entrant, experiment(one, rate, &truth, recording.inventory(), &report)));
+        outcomes.push((scored_method, experiment(one, rate, &truth, recording.inventory(), &report)));
     }
     Ok(Run { outcomes, warnings })
 }
 
 fn experiment(
-    one: &Labelled,
+    one: &LabelledDataset,
     rate: Option<f64>,
     truth: &Truth,
     inventory: &Inventory,
@@ -91,34 +90,38 @@ fn experiment(
         fault: fault.unwrap_or_else(|| "none".into()),
         workload: WORKLOADS.iter().find(has).map(ToString::to_string).unwrap_or_default(),
         rate,
-        labels: truth.troubles.iter().map(|trouble| trouble.label.clone()).collect(),
-        accused: report.suspects.iter().filter_map(|suspect| accused(suspect, truth, inventory)).collect(),
+        labels: truth.faults.iter().map(|fault| fault.label.clone()).collect(),
+        reported: report
+            .suspects
+            .iter()
+            .filter_map(|suspect| reported_server(suspect, truth, inventory))
+            .collect(),
     }
 }
 
-/// The part of the lab's `experiment.toml` that is scored.
+/// The field of the lab's `experiment.toml` that is used here.
 #[derive(Deserialize)]
 struct Protocol {
-    /// Before the fault, with it, and after it.
+    /// Before, during and after the fault.
     passes_per_minute: [f64; 3],
 }
 
-/// How many passes of the workload were done in a minute of the fault, if it was an experiment of the lab.
-fn rate(one: &Labelled) -> Option<f64> {
+/// Passes of the workload per minute during the fault, for experiments of the lab.
+fn rate(one: &LabelledDataset) -> Option<f64> {
     let text = std::fs::read_to_string(one.dataset.folder()?.join("experiment.toml")).ok()?;
     let protocol: Protocol = toml::from_str(&text).ok()?;
     Some(protocol.passes_per_minute[1])
 }
 
-/// A suspect counts for its server; to accuse a client is none of the paper's rates.
-fn accused(suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> Option<Accused> {
+/// A suspect counts for its server. Clients are not part of the paper's rates.
+fn reported_server(suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> Option<ReportedServer> {
     let name = &suspect.component.name;
     let component = inventory.components.iter().find(|c| c.name == *name && c.kind == suspect.component.kind);
     let server = component.and_then(|component| component.attributes.get("server")).unwrap_or(name);
     let is_client = inventory.components.iter().any(|c| c.name == *server && c.kind == Kind::CLIENT);
     let labels = truth.concerning(inventory, server);
-    let is_by_server = labels.iter().all(|&number| truth.troubles[number].label.component == *server);
-    (!is_client).then(|| Accused {
+    let is_by_server = labels.iter().all(|&number| truth.faults[number].label.component == *server);
+    (!is_client).then(|| ReportedServer {
         name: if is_by_server { server.clone() } else { name.clone() },
         server: server.clone(),
         labels: truth.concerning(inventory, name),
@@ -128,11 +131,11 @@ fn accused(suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> Option<Ac
     })
 }
 
-/// What was wrong about an experiment, for those who want to look into it.
-fn wrong(one: &Labelled, experiment: &Experiment) -> Option<String> {
-    let rates = figures(std::slice::from_ref(experiment)).aggregate;
+/// Describes an experiment with a wrong result.
+fn wrong(one: &LabelledDataset, experiment: &Experiment) -> Option<String> {
+    let rates = bench_rates(std::slice::from_ref(experiment)).aggregate;
     let is_right = rates.dtp.is_none_or(|dtp| dtp == 1.0) && rates.dfp == Some(0.0);
-    let said: Vec<String> = experiment.accused.iter().map(|a| format!("{} {}", a.name, a.cause)).collect();
-    let said = if said.is_empty() { "nobody".to_owned() } else { said.join(", ") };
-    (!is_right).then(|| format!("{}: accused {said}", one.location))
+    let said: Vec<String> = experiment.reported.iter().map(|a| format!("{} {}", a.name, a.cause)).collect();
+    let said = if said.is_empty() { "none".to_owned() } else { said.join(", ") };
+    (!is_right).then(|| format!("{}: suspects: {said}", one.location))
 }

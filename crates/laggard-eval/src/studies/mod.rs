@@ -12,43 +12,42 @@ mod experiments;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use crate::scoring::entrants::{Entrant, Look};
-use crate::scoring::truth::{Stranger, Truth};
+use crate::scoring::scored_method::{RunSettings, ScoredMethod};
+use crate::scoring::truth::{Truth, UnknownLabel};
 use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Remark;
 
-use datasets::Labelled;
+use datasets::LabelledDataset;
 use document::Document;
 use laggard_core::recording::Recording;
 use laggard_core::tables::Table;
 use laggard_store::dataset_recording::DatasetRecording;
 
-/// What all studies need.
+/// The settings of a study.
 pub struct Task {
-    /// Who is scored.
-    pub entrants: Vec<Entrant>,
-    /// How long windows are.
+    pub methods: Vec<ScoredMethod>,
+    /// Window lengths.
     pub lengths: Vec<Span>,
-    /// The distance of samples, for the methods of the papers; nothing: the papers'.
+    /// The sampling step of the papers' methods; `None`: the step that the papers use.
     pub step: Option<Span>,
-    /// Whether thresholds are swept.
+    /// True to try other thresholds also.
     pub is_swept: bool,
-    /// False alarms in 1000 component-days that are bearable.
+    /// Accepted false alarms in 1000 component-days.
     pub budget: f64,
-    /// What was trained.
+    /// Thresholds for all datasets.
     pub trained: Vec<Thresholds>,
-    /// The cluster file, where it is not the dataset's own.
+    /// The cluster file; `None`: the one in the dataset.
     pub cluster: Option<PathBuf>,
 }
 
-/// What kind of truth there is.
+/// The kind of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Study {
-    /// Components are in trouble all the time, or not: windows, and who is named how soon.
+    /// A component is faulty for the whole recording or not at all.
     Drives,
-    /// Each dataset is an experiment with a faulty server, or none.
+    /// Each dataset is an experiment with at most one faulty server.
     Experiments,
     /// Events that begin and end.
     Events,
@@ -72,8 +71,8 @@ impl Study {
         Study::ALL.into_iter().find(|study| study.as_str() == name)
     }
 
-    /// The kind that fits datasets of that length with these labels.
-    pub fn fitting(longest: Span, labelled: &[Labelled]) -> Study {
+    /// The default for datasets of this length with these labels.
+    pub fn fitting(longest: Span, labelled: &[LabelledDataset]) -> Study {
         let has_times = labelled.iter().flat_map(|one| &one.labels).any(|label| label.begin.is_some());
         if longest <= LONGEST_EXPERIMENT {
             Study::Experiments
@@ -84,69 +83,74 @@ impl Study {
         }
     }
 
-    /// Who is scored unless told otherwise.
-    pub fn entrants(self) -> Vec<Entrant> {
-        let is_usual = |entrant: &Entrant| match self {
+    /// The methods that are scored by default.
+    pub fn methods(self) -> Vec<ScoredMethod> {
+        let is_usual = |scored_method: &ScoredMethod| match self {
             Study::Drives => {
-                !matches!(entrant.as_str(), "production-median" | "production-thresh" | "testbench")
+                !matches!(scored_method.as_str(), "production-median" | "production-thresh" | "testbench")
             }
-            Study::Experiments => !entrant.as_str().starts_with("production"),
-            Study::Events => *entrant != Entrant::Testbench,
+            Study::Experiments => !scored_method.as_str().starts_with("production"),
+            Study::Events => *scored_method != ScoredMethod::Testbench,
         };
-        Entrant::ALL.into_iter().filter(is_usual).collect()
+        ScoredMethod::ALL.into_iter().filter(is_usual).collect()
     }
 }
 
 impl Task {
-    /// The recording of a dataset. What operators said of it is left out: a method is scored by what it finds itself.
-    pub fn open(&self, labelled: &Labelled) -> anyhow::Result<DatasetRecording> {
+    /// Ignores feedback of operators, which must not change the scores.
+    pub fn open(&self, labelled: &LabelledDataset) -> anyhow::Result<DatasetRecording> {
         let always = (Timestamp::MIN, Timestamp::MAX);
         let recording = DatasetRecording::open(labelled.dataset.clone(), self.cluster.as_deref(), always)?;
         Ok(recording.without_feedback())
     }
 
-    /// What was trained for a dataset: what is given for all, then its own.
-    fn trained(&self, labelled: &Labelled) -> Vec<Thresholds> {
+    /// The thresholds for all datasets, then those of the dataset.
+    fn trained(&self, labelled: &LabelledDataset) -> Vec<Thresholds> {
         self.trained.iter().chain(&labelled.trained).cloned().collect()
     }
 
-    /// A method, to look at a recording of that length once.
+    /// A method for a recording of this length.
     fn method(
         &self,
-        entrant: Entrant,
-        labelled: &Labelled,
+        scored_method: ScoredMethod,
+        labelled: &LabelledDataset,
         span: Span,
         lengths: &[Span],
     ) -> Box<dyn laggard_core::methods::Method> {
-        let look = Look { span, lengths: lengths.to_vec(), scale: 1.0, step: self.step };
-        entrant.method(&look, &self.trained(labelled))
+        let run = RunSettings { span, lengths: lengths.to_vec(), scale: 1.0, step: self.step };
+        scored_method.method(&run, &self.trained(labelled))
     }
 
-    /// What is to be said of the methods, whatever the data.
-    fn remarks(&self, labelled: &[Labelled]) -> Vec<Remark> {
-        let lacks = |entrant: &Entrant, one: &Labelled| !entrant.fits_any(&self.trained(one));
-        let is_trained =
-            |entrant: &&Entrant| entrant.is_trained() && labelled.iter().any(|one| lacks(entrant, one));
+    /// Warnings about methods, independent of the data.
+    fn remarks(&self, labelled: &[LabelledDataset]) -> Vec<Remark> {
+        let lacks =
+            |scored_method: &ScoredMethod, one: &LabelledDataset| !scored_method.fits_any(&self.trained(one));
+        let is_trained = |scored_method: &&ScoredMethod| {
+            scored_method.is_trained() && labelled.iter().any(|one| lacks(scored_method, one))
+        };
         let words: Vec<&str> =
-            self.entrants.iter().filter(is_trained).map(|entrant| entrant.as_str()).collect();
+            self.methods.iter().filter(is_trained).map(|scored_method| scored_method.as_str()).collect();
         match words.is_empty() {
             true => Vec::new(),
             false => vec![Remark {
-                text: format!("not trained, so going by each group's own spread: {}", words.join(", ")),
-                next: "`laggard train` on calm data of the same system, then --thresholds".into(),
+                text: format!(
+                    "not trained, thresholds are derived from the spread of each group: {}",
+                    words.join(", ")
+                ),
+                next: "run `laggard train` on fault-free data of the same system, then use --thresholds"
+                    .into(),
             }],
         }
     }
 }
 
-/// Shows how far a study is: what is scored, and the share that is done.
+/// Reports progress: what is being scored, and the completed share.
 pub type Progress<'a> = dyn Fn(&str, f64) + Sync + 'a;
 
-/// Scores methods.
 pub fn evaluate(
     task: &Task,
     study: Study,
-    labelled: &[Labelled],
+    labelled: &[LabelledDataset],
     progress: &Progress<'_>,
 ) -> anyhow::Result<Document> {
     let mut document = Document::new();
@@ -159,27 +163,27 @@ pub fn evaluate(
     Ok(document)
 }
 
-/// The truth of a recording. Labels of a file that is for several datasets may speak of others.
-fn truth(recording: &DatasetRecording, labelled: &Labelled) -> (Truth, Vec<Remark>) {
-    let (truth, strangers) = Truth::new(recording.inventory(), &labelled.labels);
-    let told = |stranger: Stranger| told(stranger, labelled.file.as_deref());
-    let strangers = if labelled.is_shared { Vec::new() } else { strangers };
-    (truth, strangers.into_iter().map(told).collect())
+/// Labels without a component are not reported for a shared labels file, which also names components of other
+/// datasets.
+fn truth(recording: &DatasetRecording, labelled: &LabelledDataset) -> (Truth, Vec<Remark>) {
+    let (truth, unknown) = Truth::new(recording.inventory(), &labelled.labels);
+    let remark = |unknown_label: UnknownLabel| remark(unknown_label, labelled.file.as_deref());
+    let unknown = if labelled.is_shared { Vec::new() } else { unknown };
+    (truth, unknown.into_iter().map(remark).collect())
 }
 
-fn told(stranger: Stranger, file: Option<&Path>) -> Remark {
-    let Stranger { line, name, nearest } = stranger;
+fn remark(unknown_label: UnknownLabel, file: Option<&Path>) -> Remark {
+    let UnknownLabel { line, name, nearest } = unknown_label;
     let file = file.map_or("labels".into(), |file| file.display().to_string());
     let next = match nearest {
         Some(nearest) => {
             format!("the most similar name is {nearest}; `laggard tables --components` lists all")
         }
-        None => "`laggard tables --components` lists what there is".into(),
+        None => "`laggard tables --components` lists all components".into(),
     };
     Remark { text: format!("{file}:{line}: {name} is not in the dataset, so it is not scored"), next }
 }
 
-/// Reads some metrics of a recording from begin to end.
 fn visit(
     recording: &mut DatasetRecording,
     metrics: &[&'static Metric],

@@ -1,4 +1,4 @@
-//! `laggard simulate`: datasets with ground truth.
+//! `laggard simulate`: simulated datasets with labels.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -19,14 +19,14 @@ use laggard_store::origin::Origin;
 use crate::failure::{Done, Outcome, tell};
 use crate::{output, progress};
 
-/// Make a dataset of a modelled storage system, with the truth about its troubles.
+/// Simulate a storage system and write a labelled dataset.
 ///
-/// Clients issue requests that are striped over servers and wait for the slowest; disks, caches, interfaces and TCP
-/// windows are modelled, and what is written are the kernel's counters, as `laggard record` would have written them.
-/// Beside them: labels.csv (component,begin,end,cause) and cluster.toml. The same seed gives the same counters.
+/// Clients issue requests that are striped over servers and wait for the slowest. Disks, caches, interfaces and TCP
+/// windows are modelled. The dataset contains the kernel's counters as `laggard record` writes them, labels.csv
+/// (component,begin,end,cause) and cluster.toml. The same seed gives the same counters.
 #[derive(Args)]
 #[command(after_help = "\
-Scenarios and their settings (docs/simulation.md tells more):
+Scenarios and their settings (see docs/simulation.md):
   testbench       fault=none|disk-hog|disk-busy|write-network-hog|read-network-hog|receive-pktloss|send-pktloss
                   workload=ddw|ddr|iozonew|iozoner|postmark  system=pvfs|lustre  servers=10  clients=10
                   faulty=oss3  seconds=600  every=1s  start=TIME  cache=direct|buffered  nuisances=yes|no  run=1
@@ -43,13 +43,13 @@ Examples:
 pub struct Simulate {
     /// testbench, intrepid-day, intrepid-study or scale.
     scenario: String,
-    /// The dataset: a folder, made if it is not there.
+    /// The folder for the dataset; it is created if it does not exist.
     #[arg(short, long, value_name = "DATASET")]
     out: PathBuf,
-    /// Everything random follows from it.
+    /// The seed of all random numbers.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// A setting of the scenario; may be given several times.
+    /// A setting of the scenario; can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
 }
@@ -72,7 +72,7 @@ impl Simulate {
         work.finish(&self.out, scenario.labels().len())
     }
 
-    /// Two simulations in one folder would share their labels.
+    /// Two simulations in one folder would overwrite each other's labels.
     fn check_empty(&self) -> anyhow::Result<()> {
         let has_files = self.out.read_dir().is_ok_and(|mut entries| entries.next().is_some());
         if has_files {
@@ -88,7 +88,6 @@ impl Simulate {
     }
 }
 
-/// What all threads share.
 struct Work {
     dataset: Dataset,
     origin: Origin,
@@ -115,8 +114,8 @@ impl Work {
         }
     }
 
-    /// Hosts are made side by side, by threads of their own: an importer packs in the common pool, and must not
-    /// wait there for itself.
+    /// Simulates hosts in parallel on its own threads. An importer compresses in the shared thread pool and would
+    /// deadlock if it waited for that pool from within.
     fn write_day(&self, day: &Day) -> Result<(), StoreError> {
         self.bar.set_message(day.start().to_string());
         let (hosts, next) = (day.hosts(), AtomicUsize::new(0));
@@ -129,7 +128,7 @@ impl Work {
         std::thread::scope(|scope| {
             let threads: Vec<_> =
                 (0..rayon::current_num_threads()).map(|_| scope.spawn(write_some)).collect();
-            threads.into_iter().try_for_each(|thread| thread.join().expect("a thread does not panic"))
+            threads.into_iter().try_for_each(|thread| thread.join().expect("threads do not panic"))
         })
     }
 
@@ -144,7 +143,7 @@ impl Work {
         });
         written?;
         let files = importer.finish()?;
-        let mut tally = self.tally.lock().expect("no thread fails while it holds this");
+        let mut tally = self.tally.lock().expect("threads do not panic");
         tally.files += files.len() as u64;
         tally.rows += files.iter().map(|file| file.rows).sum::<u64>();
         tally.bytes += files.iter().map(|file| file.bytes).sum::<u64>();
@@ -161,13 +160,13 @@ impl Work {
             output::count(tally.rows, "row"),
             output::count(tally.files, "file"),
             output::bytes(tally.bytes),
-            output::count(labels as u64, "trouble"),
+            output::count(labels as u64, "labelled fault"),
         ));
         Ok(Done::Well)
     }
 }
 
-/// The next host that nobody has taken yet.
+/// The next host that no thread has taken.
 fn take<'a>(hosts: &'a [String], next: &AtomicUsize) -> Option<(usize, &'a str)> {
     let number = next.fetch_add(1, Ordering::Relaxed);
     Some((number, hosts.get(number)?))

@@ -89,7 +89,7 @@ pub struct Condition {
 }
 
 /// Nothing is wrong.
-pub const SOUND: Condition = Condition { slowness: 1.0, jitters: false, resets: false };
+pub(crate) const SOUND: Condition = Condition { slowness: 1.0, jitters: false, resets: false };
 
 /// The share of time in which a jittering LUN does not answer makes it this much slower for who waits for it.
 const SLOWNESS_OF_JITTER: f64 = 1.3;
@@ -169,32 +169,32 @@ impl Lost {
 }
 
 /// A controller's failure.
-pub fn controller(array: usize, side: Side) -> (What, Option<(String, Cause)>) {
+pub(super) fn controller(array: usize, side: Side) -> (What, Option<(String, Cause)>) {
     (What::Controller(array, side), Some((controller_name(array, side), Cause::ControllerTrouble)))
 }
 
 /// A server's failure.
-pub fn down(server: Server) -> (What, Option<(String, Cause)>) {
+pub(super) fn down(server: Server) -> (What, Option<(String, Cause)>) {
     (What::Down(server), Some((server.name(), Cause::ServerDown)))
 }
 
 /// Errors of a drawer.
-pub fn jitter(array: usize, luns: usize) -> (What, Option<(String, Cause)>) {
+pub(super) fn jitter(array: usize, luns: usize) -> (What, Option<(String, Cause)>) {
     (What::Jitter { array, luns }, Some((array_name(array), Cause::ArrayJitter)))
 }
 
 /// A slow LUN.
-pub fn slow(slow: Slow) -> (What, Option<(String, Cause)>) {
+pub(super) fn slow(slow: Slow) -> (What, Option<(String, Cause)>) {
     (What::Slow(slow), Some((slow.lun.attachment(slow.place), Cause::SlowLun)))
 }
 
 /// Lost attachments; people would name that component.
-pub fn lost(lost: Lost, name: String) -> (What, Option<(String, Cause)>) {
+pub(super) fn lost(lost: Lost, name: String) -> (What, Option<(String, Cause)>) {
     (What::Lost(lost), Some((name, Cause::LostAttachment)))
 }
 
 /// A server's own workload: no fault.
-pub fn workload(server: Server) -> (What, Option<(String, Cause)>) {
+pub(super) fn workload(server: Server) -> (What, Option<(String, Cause)>) {
     (What::Workload(server), Some((server.name(), Cause::WorkloadSkew)))
 }
 

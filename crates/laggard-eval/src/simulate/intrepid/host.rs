@@ -31,7 +31,7 @@ const OF_DEVICES: u64 = 12;
 const OF_RECORDERS: u64 = 13;
 
 /// A file server, at one step of its day.
-pub struct Host<'a> {
+pub(super) struct Host<'a> {
     day: &'a Day,
     server: Server,
     paths: Vec<Path>,
@@ -84,7 +84,7 @@ impl Day {
 }
 
 impl<'a> Host<'a> {
-    pub fn new(day: &'a Day, server: Server) -> Host<'a> {
+    pub(super) fn new(day: &'a Day, server: Server) -> Host<'a> {
         let of = |key: u64| [key, day.number(), server.array as u64, server.place as u64];
         let mut random = Random::of(day.seed, &of(OF_RECORDERS));
         let nuisances = match day.nuisances {
@@ -109,7 +109,7 @@ impl<'a> Host<'a> {
     }
 
     /// The spells in which LUNs are slower for no reason, where they are asked for something.
-    pub fn spells(&self) -> Vec<Label> {
+    pub(super) fn spells(&self) -> Vec<Label> {
         let time = |second: f64| Timestamp::from_micros(self.day.first_us() + (second * 1e6) as i64);
         let primary = self.paths.iter().filter(|path| path.lun.server(1) == self.server.place);
         let of_path = |path: &Path| {
@@ -125,7 +125,7 @@ impl<'a> Host<'a> {
     }
 
     /// Simulates the day.
-    pub fn run(mut self, sink: &mut dyn FnMut(RawTable)) {
+    pub(super) fn run(mut self, sink: &mut dyn FnMut(RawTable)) {
         let changes = self.day.changes();
         for (step, demand) in (0..).zip(self.day.demands()) {
             if step == 0 || changes.contains(&step) {

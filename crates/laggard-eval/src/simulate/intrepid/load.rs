@@ -47,12 +47,12 @@ const DAY: u64 = 86_400;
 const MOST_BUSY: f64 = 0.85;
 
 /// Milliseconds that a LUN needs for a striped read, a striped write (into the controller's memory), a small request.
-pub fn service_ms(sectors: f64) -> [f64; 3] {
+pub(crate) fn service_ms(sectors: f64) -> [f64; 3] {
     [2.5 + sectors / 700.0, 0.8 + sectors / 1000.0, 4.0]
 }
 
 /// The demand of each step of a day, `seconds` long each, before anything goes wrong.
-pub fn of_day(seconds: u64, random: &mut Random) -> Vec<Demand> {
+pub(crate) fn of_day(seconds: u64, random: &mut Random) -> Vec<Demand> {
     let background = random.magnitude(0.01, 0.2);
     let jobs: Vec<Job> = (0..SLOTS).flat_map(|_| jobs(random)).collect();
     let mut demands = vec![Demand { scattered: background, ..Demand::default() }; (DAY / seconds) as usize];

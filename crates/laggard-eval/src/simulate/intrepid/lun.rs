@@ -8,7 +8,7 @@ use laggard_core::model::random::Random;
 
 /// The nature of a device, and its counters.
 #[derive(Clone, Debug)]
-pub struct Device {
+pub(crate) struct Device {
     /// How much slower than others for good.
     nature: f64,
     /// How much slower just now: it wanders.
@@ -24,7 +24,7 @@ pub struct Device {
 
 /// The load that one server puts on one device in a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// Requests a second.
     pub demand: Demand,
     /// Requests a second of its own, and the milliseconds that each of them waits.
@@ -49,7 +49,7 @@ const DAY: f64 = 86_400.0;
 
 impl Device {
     /// `nature` is the generator of what stays, `random` that of what changes.
-    pub fn new(nature: &mut Random, mut random: Random) -> Device {
+    pub(crate) fn new(nature: &mut Random, mut random: Random) -> Device {
         let spell = |random: &mut Random| {
             let from = random.between(0.0, DAY);
             (from, from + random.between(300.0, 2400.0), random.magnitude(1.3, 4.0))
@@ -67,17 +67,17 @@ impl Device {
     }
 
     /// Without such spells.
-    pub fn steady(self) -> Device {
+    pub(crate) fn steady(self) -> Device {
         Device { spells: Vec::new(), ..self }
     }
 
     /// From which second of the day to which it is slower for no reason.
-    pub fn spells(&self) -> impl Iterator<Item = (f64, f64)> {
+    pub(crate) fn spells(&self) -> impl Iterator<Item = (f64, f64)> {
         self.spells.iter().map(|&(from, to, _)| (from, to))
     }
 
     /// A step without load: only an occasional health check of the path.
-    pub fn rest(&mut self, seconds: f64) {
+    pub(crate) fn rest(&mut self, seconds: f64) {
         self.next_look -= seconds;
         if self.next_look <= 0.0 {
             self.next_look = self.random.wait(LOOKS);
@@ -91,7 +91,7 @@ impl Device {
     }
 
     /// A step with load.
-    pub fn serve(&mut self, second: f64, seconds: f64, asked: &Asked, condition: Condition) {
+    pub(crate) fn serve(&mut self, second: f64, seconds: f64, asked: &Asked, condition: Condition) {
         self.counters.in_flight = 0;
         let requests = self.requests(seconds, asked);
         let count = requests.count();

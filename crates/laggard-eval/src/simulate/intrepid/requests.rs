@@ -4,7 +4,7 @@ use super::load::service_ms;
 
 /// A device's counters; times in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub(crate) struct Counters {
     pub reads: u64,
     pub sectors_read: u64,
     pub read_us: u64,
@@ -19,7 +19,7 @@ pub struct Counters {
 }
 
 /// The requests of a step; whole numbers.
-pub struct Requests {
+pub(crate) struct Requests {
     pub reads: f64,
     pub writes: f64,
     pub sectors: f64,
@@ -33,26 +33,26 @@ const SMALL_SECTORS: f64 = 32.0;
 const OWN_SECTORS: f64 = 64.0;
 
 impl Requests {
-    pub fn all_reads(&self) -> f64 {
+    pub(crate) fn all_reads(&self) -> f64 {
         self.reads + self.small_reads + self.own
     }
 
-    pub fn all_writes(&self) -> f64 {
+    pub(crate) fn all_writes(&self) -> f64 {
         self.writes + self.small_writes
     }
 
-    pub fn count(&self) -> f64 {
+    pub(crate) fn count(&self) -> f64 {
         self.all_reads() + self.all_writes()
     }
 
     /// Milliseconds that a sound device works for them, those of its own aside.
-    pub fn service_ms(&self) -> f64 {
+    pub(crate) fn service_ms(&self) -> f64 {
         let [read, write, small] = service_ms(self.sectors);
         self.reads * read + self.writes * write + (self.small_reads + self.small_writes) * small
     }
 
     /// Microseconds that reads and writes took, if each takes `times` its service time.
-    pub fn took_us(&self, each: f64, own_us: f64, held_us: f64) -> (f64, f64) {
+    pub(crate) fn took_us(&self, each: f64, own_us: f64, held_us: f64) -> (f64, f64) {
         let [read, write, small] = service_ms(self.sectors);
         let share = self.all_reads() / self.count();
         let reads_us = (self.reads * read + self.small_reads * small) * each * 1000.0 + own_us;
@@ -63,7 +63,7 @@ impl Requests {
 
 impl Counters {
     /// Counts the requests of a step.
-    pub fn add(&mut self, requests: &Requests, took_us: (f64, f64)) {
+    pub(crate) fn add(&mut self, requests: &Requests, took_us: (f64, f64)) {
         let Requests { reads, writes, sectors, small_reads, small_writes, own } = requests;
         self.reads += requests.all_reads() as u64;
         self.sectors_read += (reads * sectors + small_reads * SMALL_SECTORS + own * OWN_SECTORS) as u64;
@@ -75,7 +75,7 @@ impl Counters {
     }
 
     /// A row of the table `disk`, in the order of /proc/diskstats; the kernel keeps milliseconds in 32 bits.
-    pub fn row(&self) -> [u64; 17] {
+    pub(crate) fn row(&self) -> [u64; 17] {
         let ms = |us: u64| (us / 1000) & 0xffff_ffff;
         let mut row = [0; 17];
         row[..4].copy_from_slice(&[self.reads, 0, self.sectors_read, ms(self.read_us)]);

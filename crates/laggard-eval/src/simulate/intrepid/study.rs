@@ -25,7 +25,7 @@ pub struct Study {
 }
 
 /// The keys of its settings.
-pub const KEYS: [&str; 5] = ["from", "days", "every", "groups", "nuisances"];
+pub(super) const KEYS: [&str; 5] = ["from", "days", "every", "groups", "nuisances"];
 /// 2011-04-13.
 const START: Timestamp = Timestamp::from_seconds(1_302_652_800);
 const DAYS: u64 = 474;

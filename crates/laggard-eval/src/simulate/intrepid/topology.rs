@@ -9,15 +9,15 @@ use laggard_core::model::cluster::{Attribute, ClusterFile, Pattern, Rule};
 use laggard_core::model::component;
 
 /// How many of each there are.
-pub const ARRAYS: usize = 16;
+pub(super) const ARRAYS: usize = 16;
 /// At each array.
-pub const SERVERS: usize = 8;
+pub(super) const SERVERS: usize = 8;
 /// Of each array.
-pub const LUNS: usize = 72;
+pub(super) const LUNS: usize = 72;
 /// Those that were there from the beginning.
-pub const OLD_LUNS: usize = 48;
+pub(super) const OLD_LUNS: usize = 48;
 /// Two cohorts of eight priorities.
-pub const GROUPS: usize = 16;
+pub(super) const GROUPS: usize = 16;
 /// The number of the first array.
 const FIRST_ARRAY: usize = 6;
 
@@ -118,17 +118,17 @@ impl Lun {
 }
 
 /// `ddn6` to `ddn21`.
-pub fn array_name(array: usize) -> String {
+pub(super) fn array_name(array: usize) -> String {
     format!("ddn{}", array + FIRST_ARRAY)
 }
 
 /// `ddn6a`.
-pub fn controller_name(array: usize, side: Side) -> String {
+pub(super) fn controller_name(array: usize, side: Side) -> String {
     array_name(array) + if side == Side::A { "a" } else { "b" }
 }
 
 /// The attributes of every attachment of the first groups.
-pub fn cluster_file(groups: usize) -> ClusterFile {
+pub(super) fn cluster_file(groups: usize) -> ClusterFile {
     let rules = Server::all().flat_map(|server| server.luns(groups).map(move |lun| rule(server, lun)));
     ClusterFile { name: "Intrepid".into(), rules: rules.collect(), ..ClusterFile::default() }
 }

@@ -18,13 +18,13 @@ const FINE_TICK: Micros = 2000;
 /// More than a hog sends in any run.
 const ENDLESS: u64 = 1 << 50;
 
-pub enum Client {
+pub(super) enum Client {
     Bulk(BulkClient),
     Postmark(PostmarkClient),
 }
 
 /// The state of a run.
-pub struct Bench {
+pub(super) struct Bench {
     pub clients: Vec<Client>,
     pub servers: Vec<Server>,
     pub network: Network,
@@ -45,7 +45,7 @@ const OF_THE_BENCH: u64 = 3;
 const OF_CONNECTIONS: u64 = 6;
 
 impl Bench {
-    pub fn new(scenario: &Testbench) -> Bench {
+    pub(super) fn new(scenario: &Testbench) -> Bench {
         let tick = if scenario.workload == Workload::Postmark { FINE_TICK } else { TICK };
         let (servers, clients) = (scenario.servers, scenario.clients);
         let mut random = Random::of(scenario.seed, &[OF_THE_BENCH]);
@@ -69,7 +69,7 @@ impl Bench {
     }
 
     /// Runs it all, and calls `observe` at the start and after each tick.
-    pub fn run(&mut self, seconds: u64, observe: &mut dyn FnMut(&Bench, Micros)) {
+    pub(super) fn run(&mut self, seconds: u64, observe: &mut dyn FnMut(&Bench, Micros)) {
         let (begin, end) = disturbed(seconds);
         let mut now = 0;
         observe(self, now);
@@ -119,12 +119,12 @@ impl Bench {
     }
 
     /// The flow of a client's requests to a server.
-    pub fn request(&self, client: usize, server: usize) -> usize {
+    pub(super) fn request(&self, client: usize, server: usize) -> usize {
         client * self.servers.len() + server
     }
 
     /// The flow of a server's answers to a client.
-    pub fn reply(&self, client: usize, server: usize) -> usize {
+    pub(super) fn reply(&self, client: usize, server: usize) -> usize {
         self.clients.len() * self.servers.len() + self.request(client, server)
     }
 

@@ -8,7 +8,7 @@ use super::order::{Direction, Micros, Order};
 use super::workload::Bulk;
 use laggard_core::model::random::Random;
 
-pub struct BulkClient {
+pub(super) struct BulkClient {
     number: usize,
     bulk: Bulk,
     /// Servers; parts of a record that are still to be answered.
@@ -28,7 +28,13 @@ pub struct BulkClient {
 }
 
 impl BulkClient {
-    pub fn new(number: usize, servers: usize, bulk: Bulk, starts: Micros, mut random: Random) -> BulkClient {
+    pub(super) fn new(
+        number: usize,
+        servers: usize,
+        bulk: Bulk,
+        starts: Micros,
+        mut random: Random,
+    ) -> BulkClient {
         let first_offset = random.below(servers) as u64 * bulk.stripe_bytes;
         let ready_at = starts + random.below(800_000) as Micros;
         BulkClient {
@@ -48,7 +54,7 @@ impl BulkClient {
     }
 
     /// Adds its new orders.
-    pub fn poll(&mut self, now: Micros, orders: &mut Vec<Order>) {
+    pub(super) fn poll(&mut self, now: Micros, orders: &mut Vec<Order>) {
         while now >= self.ready_at && self.may_issue() {
             self.issue(orders);
             self.ready_at = now + self.pause();
@@ -107,7 +113,7 @@ impl BulkClient {
         self.syncing = false;
     }
 
-    pub fn answer(&mut self, order: &Order, now: Micros) {
+    pub(super) fn answer(&mut self, order: &Order, now: Micros) {
         self.answered_bytes += order.work.map_or(0, |work| work.bytes);
         let Some(at) = self.under_way.iter().position(|(record, _)| *record == order.number) else { return };
         self.under_way[at].1 -= 1;

@@ -15,7 +15,7 @@ const LARGEST_CHANGE: u64 = 16 << 10;
 /// The number of a server's own order to write a page.
 const PAGE: u64 = u64::MAX - 1;
 
-pub struct Database {
+pub(super) struct Database {
     changes: u64,
     pages_left: u64,
     next: Micros,
@@ -24,13 +24,13 @@ pub struct Database {
 }
 
 impl Database {
-    pub fn new(mut random: Random) -> Database {
+    pub(super) fn new(mut random: Random) -> Database {
         let next = random.between(0.0, LONGEST) as Micros;
         Database { changes: 0, pages_left: 0, next, waiting: Vec::new(), random }
     }
 
     /// True if an order has to wait; then it is kept.
-    pub fn keeps(&mut self, order: Order) -> bool {
+    pub(super) fn keeps(&mut self, order: Order) -> bool {
         let is_busy = self.pages_left > 0;
         if is_busy {
             self.waiting.push(order);
@@ -39,12 +39,12 @@ impl Database {
     }
 
     /// Takes note of an order that is carried out.
-    pub fn note(&mut self, order: &Order) {
+    pub(super) fn note(&mut self, order: &Order) {
         self.changes += u64::from(order.changes_at_most(LARGEST_CHANGE));
     }
 
     /// The first page to write, if it is time.
-    pub fn begin(&mut self, now: Micros) -> Option<Order> {
+    pub(super) fn begin(&mut self, now: Micros) -> Option<Order> {
         if self.pages_left > 0 || now < self.next {
             return None;
         }
@@ -55,12 +55,12 @@ impl Database {
     }
 
     /// True for the database's own orders.
-    pub fn is_own(order: &Order) -> bool {
+    pub(super) fn is_own(order: &Order) -> bool {
         order.number == PAGE
     }
 
     /// A page is written; gives the next one, or those who waited.
-    pub fn wrote(&mut self) -> Result<Order, Vec<Order>> {
+    pub(super) fn wrote(&mut self) -> Result<Order, Vec<Order>> {
         self.pages_left -= 1;
         if self.pages_left > 0 { Ok(page()) } else { Err(std::mem::take(&mut self.waiting)) }
     }

@@ -27,7 +27,7 @@ const HIDDEN_LASTS: f64 = 6e6;
 
 /// A disk's counters, as the kernel keeps them; times in microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DiskCounters {
+pub(super) struct DiskCounters {
     pub reads: u64,
     pub sectors_read: u64,
     pub read_us: u64,
@@ -41,7 +41,7 @@ pub struct DiskCounters {
     pub weighted_us: u64,
 }
 
-pub struct Disk {
+pub(super) struct Disk {
     /// How much slower than the model it is: no two disks are equal.
     slowness: f64,
     queue: Queue,
@@ -59,7 +59,7 @@ pub struct Disk {
 
 impl Disk {
     /// A disk that serves `clients`, in turns.
-    pub fn new(clients: usize, turns: Turns, random: &mut Random) -> Disk {
+    pub(super) fn new(clients: usize, turns: Turns, random: &mut Random) -> Disk {
         Disk {
             slowness: 1.0 + SPREAD * random.normal(),
             queue: Queue::new(clients, turns),
@@ -76,12 +76,12 @@ impl Disk {
     }
 
     /// The stream of the host itself: journals, write-back.
-    pub fn own_stream(&self) -> usize {
+    pub(super) fn own_stream(&self) -> usize {
         self.queue.own()
     }
 
     /// Starts or stops a process of this host that reads the disk as fast as it can.
-    pub fn set_hog(&mut self, on: bool, now: Micros) {
+    pub(super) fn set_hog(&mut self, on: bool, now: Micros) {
         let begins = on && !self.hog;
         self.hog = on;
         if begins {
@@ -90,7 +90,7 @@ impl Disk {
     }
 
     /// Starts or stops a neighbour outside of this host that reads the disk as fast as it can.
-    pub fn set_hidden(&mut self, on: bool) {
+    pub(super) fn set_hidden(&mut self, on: bool) {
         self.hidden = on;
     }
 
@@ -100,7 +100,7 @@ impl Disk {
     }
 
     /// Queues work of a stream; `order` is done with its last piece.
-    pub fn submit(&mut self, stream: usize, work: Work, order: Option<Order>, now: Micros) {
+    pub(super) fn submit(&mut self, stream: usize, work: Work, order: Option<Order>, now: Micros) {
         let mut left = work.bytes;
         loop {
             let bytes = left.min(LARGEST_REQUEST);
@@ -123,7 +123,7 @@ impl Disk {
     }
 
     /// Works until that time; adds the orders that are done.
-    pub fn advance(&mut self, until: Micros, random: &mut Random, done: &mut Vec<Order>) {
+    pub(super) fn advance(&mut self, until: Micros, random: &mut Random, done: &mut Vec<Order>) {
         loop {
             if self.serving.is_some() {
                 if self.free_at > until {

@@ -33,7 +33,7 @@ pub const FAULTS: [(&str, Option<Fault>); 7] = [
 ];
 
 /// The share of packets that a lossy link drops.
-pub const LOSS: f64 = 0.05;
+pub(super) const LOSS: f64 = 0.05;
 
 impl Fault {
     /// The cause that a diagnosis should name.
@@ -48,7 +48,7 @@ impl Fault {
 }
 
 /// Begin and end of the fault in a run of `seconds`: in 600 s, from 120 s for 300 s.
-pub fn disturbed(seconds: u64) -> (Micros, Micros) {
+pub(super) fn disturbed(seconds: u64) -> (Micros, Micros) {
     let begin = seconds / 5;
     (begin * SECOND, (begin + seconds / 2) * SECOND)
 }

@@ -8,15 +8,15 @@ use super::order::{Content, Micros};
 use laggard_core::model::random::Random;
 
 /// The payload of a segment, and its overhead on the wire.
-pub const SEGMENT_BYTES: u64 = 1448;
-pub const HEADER_BYTES: u64 = 66;
+pub(super) const SEGMENT_BYTES: u64 = 1448;
+pub(super) const HEADER_BYTES: u64 = 66;
 /// The window of a new connection, and of one that was silent for long.
 const FIRST_WINDOW: f64 = 3.0;
 /// The receive buffer of a file system's connection, and of one tuned for speed. A kernel tunes the
 /// buffer of each connection by what it has seen of it, so some are allowed less than others.
-pub const LEAST_LIMIT: f64 = 20.0;
-pub const LARGEST_WINDOW: f64 = 120.0;
-pub const LARGEST_WINDOW_OF_HOG: f64 = 400.0;
+pub(super) const LEAST_LIMIT: f64 = 20.0;
+pub(super) const LARGEST_WINDOW: f64 = 120.0;
+pub(super) const LARGEST_WINDOW_OF_HOG: f64 = 400.0;
 /// A kernel lets a window grow that is not used up, if this many segments are left of it at most.
 const UNUSED: f64 = 3.0;
 /// The shortest time after which a kernel gives up waiting for an acknowledgement.
@@ -27,7 +27,7 @@ const TELLING: u64 = 3;
 const QUICK: u64 = 16;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FlowCounters {
+pub(super) struct FlowCounters {
     pub bytes: u64,
     /// Segments with data, those sent again included.
     pub segments: u64,
@@ -44,7 +44,7 @@ struct Message {
     content: Content,
 }
 
-pub struct Flow {
+pub(super) struct Flow {
     pub from: usize,
     pub to: usize,
     messages: VecDeque<Message>,
@@ -62,7 +62,7 @@ pub struct Flow {
 
 /// The effect of the network on a flow in a tick.
 #[derive(Clone, Copy, Debug)]
-pub struct Passage {
+pub(super) struct Passage {
     /// How much may pass at most.
     pub bytes: u64,
     pub round_trip_us: f64,
@@ -74,7 +74,7 @@ pub struct Passage {
 }
 
 impl Flow {
-    pub fn new(from: usize, to: usize) -> Flow {
+    pub(super) fn new(from: usize, to: usize) -> Flow {
         Flow {
             from,
             to,
@@ -93,12 +93,12 @@ impl Flow {
     }
 
     /// Limits the receive window to a number of segments.
-    pub fn limit_window(&mut self, segments: f64) {
+    pub(super) fn limit_window(&mut self, segments: f64) {
         self.largest_window = segments;
         self.threshold = segments / 2.0;
     }
 
-    pub fn send(&mut self, bytes: u64, content: Content, now: Micros) {
+    pub(super) fn send(&mut self, bytes: u64, content: Content, now: Micros) {
         if self.backlog == 0 {
             self.restart(now);
         }
@@ -117,22 +117,22 @@ impl Flow {
     }
 
     /// Forgets what was not sent.
-    pub fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         self.messages.clear();
         self.backlog = 0;
     }
 
-    pub fn is_silent(&self, now: Micros) -> bool {
+    pub(super) fn is_silent(&self, now: Micros) -> bool {
         self.silent_until > now
     }
 
     /// The bytes it would have in flight.
-    pub fn wanted_window_bytes(&self) -> u64 {
+    pub(super) fn wanted_window_bytes(&self) -> u64 {
         self.backlog.min((self.window * SEGMENT_BYTES as f64) as u64)
     }
 
     /// Sends what may pass; returns the bytes that arrived and adds the complete messages.
-    pub fn pass(
+    pub(super) fn pass(
         &mut self,
         passage: Passage,
         now: Micros,

@@ -17,7 +17,7 @@ const HOST_BUFFER: f64 = 600_000.0;
 
 /// The counters of a host's interface and its TCP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostCounters {
+pub(super) struct HostCounters {
     pub rx_bytes: u64,
     pub rx_packets: u64,
     pub tx_bytes: u64,
@@ -35,14 +35,14 @@ struct Side {
 
 /// Losses that a fault brings to the packets of one host.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Loss {
+pub(super) struct Loss {
     /// Of packets to it.
     pub receive: f64,
     /// Of packets from it.
     pub send: f64,
 }
 
-pub struct Network {
+pub(super) struct Network {
     pub flows: Vec<Flow>,
     active: Vec<usize>,
     pub hosts: Vec<HostCounters>,
@@ -54,7 +54,7 @@ pub struct Network {
 }
 
 impl Network {
-    pub fn new(hosts: usize, tick: Micros) -> Network {
+    pub(super) fn new(hosts: usize, tick: Micros) -> Network {
         Network {
             flows: Vec::new(),
             active: Vec::new(),
@@ -68,12 +68,12 @@ impl Network {
     }
 
     /// Connects two hosts in one direction; returns the flow's number.
-    pub fn connect(&mut self, from: usize, to: usize) -> usize {
+    pub(super) fn connect(&mut self, from: usize, to: usize) -> usize {
         self.flows.push(Flow::new(from, to));
         self.flows.len() - 1
     }
 
-    pub fn send(&mut self, flow: usize, bytes: u64, content: Content, now: Micros) {
+    pub(super) fn send(&mut self, flow: usize, bytes: u64, content: Content, now: Micros) {
         if self.flows[flow].backlog == 0 {
             self.active.push(flow);
         }
@@ -81,13 +81,13 @@ impl Network {
     }
 
     /// Cuts a flow off.
-    pub fn stop(&mut self, flow: usize) {
+    pub(super) fn stop(&mut self, flow: usize) {
         self.flows[flow].stop();
         self.active.retain(|&active| active != flow);
     }
 
     /// A few packets of other purposes.
-    pub fn murmur(&mut self, host: usize, random: &mut Random) {
+    pub(super) fn murmur(&mut self, host: usize, random: &mut Random) {
         let (heard, said) = (random.count(3.0), random.count(2.0));
         let counters = &mut self.hosts[host];
         counters.rx_packets += heard;
@@ -97,7 +97,7 @@ impl Network {
     }
 
     /// Advances by a tick; returns what arrived, in a list that the next tick reuses.
-    pub fn advance(&mut self, now: Micros, random: &mut Random) -> &[Content] {
+    pub(super) fn advance(&mut self, now: Micros, random: &mut Random) -> &[Content] {
         self.arrived.clear();
         self.gather(now);
         for at in 0..self.active.len() {

@@ -1,10 +1,10 @@
 //! Messages between clients and servers.
 
 /// Time since the run began, in microseconds.
-pub type Micros = u64;
+pub(super) type Micros = u64;
 
 /// One second.
-pub const SECOND: Micros = 1_000_000;
+pub(super) const SECOND: Micros = 1_000_000;
 
 /// A request to a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub enum Direction {
 
 /// Work for a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
+pub(super) struct Work {
     pub direction: Direction,
     pub bytes: u64,
 }
 
 /// A request of a client to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Order {
+pub(super) struct Order {
     pub client: usize,
     pub server: usize,
     /// The client's own id.
@@ -37,7 +37,7 @@ pub struct Order {
 
 /// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub(super) enum Content {
     Order(Order),
     /// That an order was carried out.
     Answer(Order),
@@ -46,39 +46,39 @@ pub enum Content {
 }
 
 /// The head of a request or an answer.
-pub const HEAD_BYTES: u64 = 250;
+pub(super) const HEAD_BYTES: u64 = 250;
 
 impl Order {
     /// To write bytes that come along.
-    pub fn write(client: usize, server: usize, number: u64, bytes: u64) -> Order {
+    pub(super) fn write(client: usize, server: usize, number: u64, bytes: u64) -> Order {
         let work = Some(Work { direction: Direction::Write, bytes });
         Order { client, server, number, work, answer_bytes: HEAD_BYTES }
     }
 
     /// To read bytes.
-    pub fn read(client: usize, server: usize, number: u64, bytes: u64) -> Order {
+    pub(super) fn read(client: usize, server: usize, number: u64, bytes: u64) -> Order {
         let work = Some(Work { direction: Direction::Read, bytes });
         Order { client, server, number, work, answer_bytes: HEAD_BYTES + bytes }
     }
 
     /// To have all on the platters.
-    pub fn sync(client: usize, server: usize, number: u64) -> Order {
+    pub(super) fn sync(client: usize, server: usize, number: u64) -> Order {
         let work = Some(Work { direction: Direction::Flush, bytes: 0 });
         Order { client, server, number, work, answer_bytes: HEAD_BYTES }
     }
 
     /// To tell what is in memory.
-    pub fn lookup(client: usize, server: usize, number: u64) -> Order {
+    pub(super) fn lookup(client: usize, server: usize, number: u64) -> Order {
         Order { client, server, number, work: None, answer_bytes: HEAD_BYTES }
     }
 
     /// True if it writes at most `limit` bytes.
-    pub fn changes_at_most(&self, bytes: u64) -> bool {
+    pub(super) fn changes_at_most(&self, bytes: u64) -> bool {
         self.work.is_some_and(|work| work.direction == Direction::Write && work.bytes <= bytes)
     }
 
     /// How large the request is: what is written comes along.
-    pub fn request_bytes(&self) -> u64 {
+    pub(super) fn request_bytes(&self) -> u64 {
         match self.work {
             Some(Work { direction: Direction::Write, bytes }) => HEAD_BYTES + bytes,
             _ => HEAD_BYTES,

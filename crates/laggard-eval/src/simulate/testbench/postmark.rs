@@ -33,7 +33,7 @@ enum Step {
     Elsewhere,
 }
 
-pub struct PostmarkClient {
+pub(super) struct PostmarkClient {
     number: usize,
     servers: usize,
     root: usize,
@@ -51,7 +51,7 @@ pub struct PostmarkClient {
 
 impl PostmarkClient {
     /// `root` is the server of the root directory.
-    pub fn new(
+    pub(super) fn new(
         number: usize,
         servers: usize,
         root: usize,
@@ -78,7 +78,7 @@ impl PostmarkClient {
     }
 
     /// Adds its new orders.
-    pub fn poll(&mut self, now: Micros, orders: &mut Vec<Order>) {
+    pub(super) fn poll(&mut self, now: Micros, orders: &mut Vec<Order>) {
         if self.unanswered > 0 || now < self.ready_at {
             return;
         }
@@ -166,7 +166,7 @@ impl PostmarkClient {
         (self.random.between(SMALLEST, LARGEST) as u64).next_multiple_of(PAGE_BYTES)
     }
 
-    pub fn answer(&mut self, now: Micros) {
+    pub(super) fn answer(&mut self, now: Micros) {
         self.unanswered -= 1;
         self.ready_at = now + self.random.wait(OWN_US) as Micros;
     }

@@ -21,7 +21,7 @@ const EXTENT_SPREAD: f64 = 0.08;
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
+pub(super) struct Piece {
     pub arrived: Micros,
     pub direction: Direction,
     pub bytes: u64,
@@ -38,7 +38,7 @@ struct Stream {
     extent_left: f64,
 }
 
-pub struct Queue {
+pub(super) struct Queue {
     /// By client; the last two are the hog and the host itself.
     streams: Vec<Stream>,
     waiting: usize,
@@ -51,28 +51,28 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn new(clients: usize, turns: Turns) -> Queue {
+    pub(super) fn new(clients: usize, turns: Turns) -> Queue {
         let streams = vec![Stream::default(); clients + 2];
         Queue { streams, waiting: 0, turns, turn: 0, in_a_row: 0, slice_is_hogs: false, slice_ends: 0 }
     }
 
     /// The stream of a process that reads the disk as fast as it can.
-    pub fn hog(&self) -> usize {
+    pub(super) fn hog(&self) -> usize {
         self.streams.len() - 2
     }
 
     /// The stream of the host itself: journals, write-back.
-    pub fn own(&self) -> usize {
+    pub(super) fn own(&self) -> usize {
         self.streams.len() - 1
     }
 
-    pub fn push(&mut self, stream: usize, piece: Piece) {
+    pub(super) fn push(&mut self, stream: usize, piece: Piece) {
         self.waiting += 1;
         self.streams[stream].pieces.push_back(piece);
     }
 
     /// The next request, and its stream.
-    pub fn pop(&mut self, now: Micros) -> Option<(Piece, usize)> {
+    pub(super) fn pop(&mut self, now: Micros) -> Option<(Piece, usize)> {
         let stream = self.choose(now)?;
         self.waiting -= 1;
         Some((self.streams[stream].pieces.pop_front()?, stream))
@@ -115,7 +115,7 @@ impl Queue {
     }
 
     /// How slow the place is where a stream's next bytes lie.
-    pub fn slowness(&mut self, stream: usize, bytes: u64, random: &mut Random) -> f64 {
+    pub(super) fn slowness(&mut self, stream: usize, bytes: u64, random: &mut Random) -> f64 {
         let stream = &mut self.streams[stream];
         if stream.extent_left <= 0.0 {
             stream.extent_left = random.wait(EXTENT);

@@ -20,7 +20,7 @@ use laggard_core::model::random::Random;
 const UPTIME_US: i64 = 95_370_000;
 
 /// The recordings of all hosts.
-pub struct Recording {
+pub(super) struct Recording {
     start: Timestamp,
     every: Micros,
     samples: u64,
@@ -29,7 +29,7 @@ pub struct Recording {
 }
 
 /// The recording of one host.
-pub struct Host {
+pub(super) struct Host {
     pub name: String,
     /// Its number in the network.
     number: usize,
@@ -39,7 +39,7 @@ pub struct Host {
 }
 
 /// A host's tables; those of clients have no disk.
-pub struct Tables {
+pub(super) struct Tables {
     pub disk: RawTable,
     pub net: RawTable,
     pub tcp: RawTable,
@@ -50,7 +50,7 @@ pub struct Tables {
 const OF_RECORDERS: u64 = 4;
 
 impl Recording {
-    pub fn new(scenario: &Testbench) -> Recording {
+    pub(super) fn new(scenario: &Testbench) -> Recording {
         let every = scenario.every.micros().unsigned_abs();
         let servers = (0..scenario.servers).map(names::server);
         let clients = (0..scenario.clients).map(names::client);
@@ -68,7 +68,7 @@ impl Recording {
     }
 
     /// Takes a sample of every host, if one is due.
-    pub fn observe(&mut self, bench: &Bench, now: Micros) {
+    pub(super) fn observe(&mut self, bench: &Bench, now: Micros) {
         if !now.is_multiple_of(self.every) {
             return;
         }
@@ -158,7 +158,7 @@ impl Tables {
     }
 
     /// Those that have rows.
-    pub fn filled(&self) -> impl Iterator<Item = &RawTable> {
+    pub(super) fn filled(&self) -> impl Iterator<Item = &RawTable> {
         let Tables { disk, net, tcp, pressure, link } = self;
         [disk, net, tcp, pressure, link].into_iter().filter(|table| !table.is_empty())
     }

@@ -23,7 +23,7 @@ const JOURNAL_BLOCK: u64 = 4096;
 /// Blocks of it beyond the first, in the mean.
 const MORE_BLOCKS: f64 = 2.0;
 
-pub struct Server {
+pub(super) struct Server {
     pub disk: Disk,
     cache: Option<Cache>,
     next_journal: Micros,
@@ -48,7 +48,7 @@ struct Cache {
 }
 
 impl Server {
-    pub fn new(clients: usize, turns: Turns, buffered: bool, mut random: Random) -> Server {
+    pub(super) fn new(clients: usize, turns: Turns, buffered: bool, mut random: Random) -> Server {
         Server {
             disk: Disk::new(clients, turns, &mut random),
             cache: buffered.then(Cache::default),
@@ -61,7 +61,7 @@ impl Server {
     }
 
     /// Takes an order; adds it to the answers if it is done immediately.
-    pub fn take(&mut self, order: Order, now: Micros, answers: &mut Vec<Order>) {
+    pub(super) fn take(&mut self, order: Order, now: Micros, answers: &mut Vec<Order>) {
         if self.database.keeps(order) {
             return;
         }
@@ -80,7 +80,7 @@ impl Server {
     }
 
     /// Works until that time; adds the orders to answer.
-    pub fn advance(&mut self, now: Micros, until: Micros, answers: &mut Vec<Order>) {
+    pub(super) fn advance(&mut self, now: Micros, until: Micros, answers: &mut Vec<Order>) {
         if now >= self.next_journal {
             self.write_journal(now);
         }

@@ -1,4 +1,4 @@
-//! `laggard eval`: how good a method is, on labelled data.
+//! `laggard eval`: scores methods on labelled data.
 
 mod tables;
 
@@ -8,18 +8,18 @@ use clap::Args;
 use laggard_core::methods::choice::check_windows;
 use laggard_core::model::time::Span;
 use laggard_core::recording::Recording;
-use laggard_eval::scoring::entrants::{Entrant, Look, laggard};
-use laggard_eval::studies::datasets::{self, Labelled, thresholds};
+use laggard_eval::scoring::{RunSettings, ScoredMethod, laggard};
+use laggard_eval::studies::datasets::{self, LabelledDataset, thresholds};
 use laggard_eval::studies::{Study, Task, evaluate};
 
 use crate::arguments::positive_span;
 use crate::failure::{Done, Outcome, tell};
 use crate::{output, progress};
 
-/// Score methods on datasets with labels, side by side with simple and well-known ones.
+/// Score methods on labelled datasets, next to simple and well-known methods.
 ///
-/// Labels are a CSV file with `component,begin,end,cause`: who is in trouble, and when; an empty begin or end means
-/// the whole recording. A label may name a server, LUN, controller or array. docs/evaluation.md explains the tables.
+/// Labels are a CSV file with `component,begin,end,cause`: the faulty components and when they are faulty. An
+/// empty begin or end means the begin or end of the recording. A label may name a server, LUN, controller or array. docs/evaluation.md explains the tables.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -32,29 +32,29 @@ pub struct Eval {
     /// Datasets, folders of datasets, patterns, or archives of datasets (.tar.zst).
     #[arg(required = true)]
     dataset: Vec<String>,
-    /// What is true. Default: labels.csv in each dataset.
+    /// The labels file. Default: labels.csv in each dataset.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Methods to score. Default: laggard, and all that fit the study.
-    #[arg(long, value_name = "METHOD", value_parser = entrant)]
-    method: Vec<Entrant>,
-    /// How long windows are, where a method leaves that open.
+    #[arg(long, value_name = "METHOD", value_parser = scored_method)]
+    method: Vec<ScoredMethod>,
+    /// Window lengths, for methods that accept any.
     #[arg(long, value_name = "SPANS", value_delimiter = ',', value_parser = positive_span, default_value = "5m,15m,1h")]
     windows: Vec<Span>,
-    /// The distance of samples for production and testbench. Default: the papers'.
+    /// The sampling step of production and testbench. Default: the step that the papers use.
     #[arg(long, value_name = "SPAN", value_parser = positive_span)]
     step: Option<Span>,
-    /// What kind of truth there is. Default: what fits the data.
+    /// The kind of labels: drives, experiments or events. Default: derived from the data.
     #[arg(long, value_parser = study)]
     study: Option<Study>,
-    /// Try other thresholds, too: what is found when false alarms are bounded.
+    /// Also try other thresholds, and report the results within the budget of false alarms.
     #[arg(long)]
     curve: bool,
-    /// False alarms in 1000 component-days that are bearable.
+    /// Accepted false alarms in 1000 component-days.
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     budget: f64,
-    /// What `laggard train` has learned, for production and testbench; may be given for each. Default:
-    /// thresholds*.toml in each dataset.
+    /// Thresholds of `laggard train` for production or testbench; can be repeated. Default: thresholds*.toml in each
+    /// dataset.
     #[arg(long, value_name = "FILE")]
     thresholds: Vec<PathBuf>,
     /// The cluster file. Default: cluster.toml in each dataset, or none.
@@ -69,9 +69,9 @@ fn study(name: &str) -> Result<Study, String> {
     Study::named(name).ok_or_else(|| format!("one of {}", Study::ALL.map(Study::as_str).join(", ")))
 }
 
-fn entrant(word: &str) -> Result<Entrant, String> {
-    let words = || Entrant::ALL.map(Entrant::as_str).join(", ");
-    Entrant::named(word).ok_or_else(|| format!("not a method that can be scored; there are {}", words()))
+fn scored_method(word: &str) -> Result<ScoredMethod, String> {
+    let words = || ScoredMethod::ALL.map(ScoredMethod::as_str).join(", ");
+    ScoredMethod::named(word).ok_or_else(|| format!("not a method that can be scored; there are {}", words()))
 }
 
 impl Eval {
@@ -80,8 +80,8 @@ impl Eval {
         let labelled = &found.labelled;
         let mut task = self.task()?;
         let study = self.study.map_or_else(|| fitting(&task, labelled), Ok)?;
-        if task.entrants.is_empty() {
-            task.entrants = study.entrants();
+        if task.methods.is_empty() {
+            task.methods = study.methods();
         }
         let bar = progress::over_shares();
         let document = evaluate(&task, study, labelled, &|message, done| {
@@ -102,12 +102,12 @@ impl Eval {
     }
 
     fn task(&self) -> anyhow::Result<Task> {
-        if self.method.contains(&Entrant::Laggard) {
+        if self.method.contains(&ScoredMethod::Laggard) {
             let lengths = self.windows.clone();
-            check_windows(&laggard(&Look { span: Span::ZERO, lengths, scale: 1.0, step: self.step }))?;
+            check_windows(&laggard(&RunSettings { span: Span::ZERO, lengths, scale: 1.0, step: self.step }))?;
         }
         Ok(Task {
-            entrants: self.method.clone(),
+            methods: self.method.clone(),
             lengths: self.windows.clone(),
             step: self.step,
             is_swept: self.curve,
@@ -118,8 +118,8 @@ impl Eval {
     }
 }
 
-/// The study that fits; the first dataset is looked at for its length.
-fn fitting(task: &Task, labelled: &[Labelled]) -> anyhow::Result<Study> {
+/// The default study, by the length of the first dataset.
+fn fitting(task: &Task, labelled: &[LabelledDataset]) -> anyhow::Result<Study> {
     let first =
         labelled.first().map(|one| Ok::<_, anyhow::Error>(task.open(one)?.times().length()?)).transpose()?;
     Ok(Study::fitting(first.unwrap_or(Span::ZERO), labelled))

@@ -1,16 +1,15 @@
-//! A document as tables for people.
+//! Prints an evaluation as tables.
 
 use std::collections::BTreeSet;
 use std::io::Write;
 
 use laggard_core::model::time::Span;
-use laggard_eval::scoring::experiments::{BenchFigures, Rates};
-use laggard_eval::scoring::stream::{Delay, Look};
+use laggard_eval::scoring::{BenchRates, Rates};
+use laggard_eval::scoring::{Checkpoint, Delay};
 
 use crate::output;
 use laggard_eval::studies::document::{BenchScore, Document, DriveScore, DriveSet, EventScore, WrongWindow};
 
-/// Prints it.
 pub fn print(document: &Document) -> anyhow::Result<()> {
     for set in &document.drives {
         drives(set)?;
@@ -31,27 +30,30 @@ fn heading(text: &str) -> anyhow::Result<()> {
 fn drives(set: &DriveSet) -> anyhow::Result<()> {
     let DriveSet { dataset, components, component_days, labelled, .. } = set;
     heading(&format!(
-        "{dataset}: {components} components, {component_days:.1} component-days, {labelled} in trouble"
+        "{dataset}: {components} components, {component_days:.1} component-days, {labelled} labelled faults"
     ))?;
-    heading("\nWatched from the first sample: who is named after how much data (+ wrongly named)")?;
+    heading("\nReported faults by amount of data, from the first sample on (+ false alarms)")?;
     output::print(&stream(set))?;
-    heading("\nWindow by window, without memory")?;
+    heading("\nSingle windows")?;
     output::print(&windows(set))?;
     if set.methods.iter().any(|method| !method.curve.is_empty()) {
         let budget = set.budget;
         heading(&format!(
-            "\nWith the lowest threshold that keeps {budget} false alarms in 1000 component-days"
+            "\nWith the lowest threshold that has at most {budget} false alarms in 1000 component-days"
         ))?;
         output::print(&at_budget(set))?;
     }
-    heading("\nWhat the missed and the false windows look like: of each component its worst")?;
+    heading("\nThe worst missed and false window of each component")?;
     output::print(&wrong(set))?;
     heading("")
 }
 
 fn stream(set: &DriveSet) -> comfy_table::Table {
-    let looks = set.methods.first().map(|method| method.stream.looks.as_slice()).unwrap_or_default();
-    let after = looks.iter().map(|look| look.after.map_or("all".to_owned(), |after| after.to_string()));
+    let checkpoints =
+        set.methods.first().map(|method| method.stream.checkpoints.as_slice()).unwrap_or_default();
+    let after = checkpoints
+        .iter()
+        .map(|checkpoint| checkpoint.after.map_or("all".to_owned(), |after| after.to_string()));
     let columns: Vec<String> = ["method".to_owned()]
         .into_iter()
         .chain(after)
@@ -61,21 +63,22 @@ fn stream(set: &DriveSet) -> comfy_table::Table {
         output::table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), &rights(columns.len()));
     for DriveScore { method, stream, .. } in &set.methods {
         let rate = format!("{:.2}", stream.false_alarms_per_1000_component_days);
-        let cells = std::iter::once((*method).to_owned()).chain(stream.looks.iter().map(look));
-        table.add_row(cells.chain([rate]).chain(delays(&stream.delay)).chain([figure(stream.component_mcc)]));
+        let cells = std::iter::once((*method).to_owned()).chain(stream.checkpoints.iter().map(checkpoint));
+        table
+            .add_row(cells.chain([rate]).chain(delays(&stream.delay)).chain([decimal(stream.component_mcc)]));
     }
     table
 }
 
-/// In the median, and at worst.
 fn delays(delay: &Delay) -> [String; 2] {
     [delay.median, delay.worst].map(|span| span.map_or("never".to_owned(), |span| span.to_string()))
 }
 
 /// `13/14 +1`.
-fn look(look: &Look) -> String {
-    let wrongly = if look.false_alarms > 0 { format!(" +{}", look.false_alarms) } else { String::new() };
-    format!("{}/{}{wrongly}", look.named, look.labelled)
+fn checkpoint(checkpoint: &Checkpoint) -> String {
+    let wrongly =
+        if checkpoint.false_alarms > 0 { format!(" +{}", checkpoint.false_alarms) } else { String::new() };
+    format!("{}/{}{wrongly}", checkpoint.named, checkpoint.labelled)
 }
 
 /// All columns but the first.
@@ -111,12 +114,12 @@ fn windows(set: &DriveSet) -> comfy_table::Table {
             let numbers =
                 [all, counts.false_negatives, counts.false_positives].map(|number| number.to_string());
             let scale = w.best_scale.map_or("-".to_owned(), |scale| format!("{scale:.2}"));
-            let figures = [w.precision, w.recall, w.mcc, w.best_mcc].map(figure);
+            let rates = [w.precision, w.recall, w.mcc, w.best_mcc].map(decimal);
             table.add_row(
                 [length.to_string(), method.method.to_owned()]
                     .into_iter()
                     .chain(numbers)
-                    .chain(figures)
+                    .chain(rates)
                     .chain([scale])
                     .chain(delays(&w.delay)),
             );
@@ -126,8 +129,11 @@ fn windows(set: &DriveSet) -> comfy_table::Table {
 }
 
 fn at_budget(set: &DriveSet) -> comfy_table::Table {
-    let looks = set.methods.first().map(|method| method.stream.looks.as_slice()).unwrap_or_default();
-    let after = looks.iter().map(|look| look.after.map_or("all".to_owned(), |after| after.to_string()));
+    let checkpoints =
+        set.methods.first().map(|method| method.stream.checkpoints.as_slice()).unwrap_or_default();
+    let after = checkpoints
+        .iter()
+        .map(|checkpoint| checkpoint.after.map_or("all".to_owned(), |after| after.to_string()));
     let columns: Vec<String> =
         ["method", "threshold x", "false/1000 days"].map(String::from).into_iter().chain(after).collect();
     let mut table =
@@ -137,9 +143,9 @@ fn at_budget(set: &DriveSet) -> comfy_table::Table {
             Some(point) => {
                 let rate = format!("{:.2}", point.false_alarms_per_1000_component_days);
                 let cells = [method.method.to_owned(), format!("{:.2}", point.scale), rate];
-                table.add_row(cells.into_iter().chain(point.looks.iter().map(look)));
+                table.add_row(cells.into_iter().chain(point.checkpoints.iter().map(checkpoint)));
             }
-            None => _ = table.add_row([method.method, "none keeps it"]),
+            None => _ = table.add_row([method.method, "none within budget"]),
         }
     }
     table
@@ -176,37 +182,36 @@ fn wrong_window(method: &str, word: &str, window: &WrongWindow) -> Vec<String> {
     ]
 }
 
-/// With three digits after the point, where that may matter.
+/// Small values with three decimal places.
 fn fine(value: f64) -> String {
     if value.abs() < 10.0 { format!("{value:.3}") } else { output::short(value) }
 }
 
 fn experiments(methods: &[BenchScore]) -> anyhow::Result<()> {
-    heading("Experiments: indicted (I) and diagnosed (D) rightly (TP) and wrongly (FP)")?;
+    heading("Experiments: true (TP) and false (FP) positives of reported servers (I) and of causes (D)")?;
     let columns = ["fault", "method", "experiments", "ITP", "IFP", "DTP", "DFP"];
     let mut table = output::table(&columns, &[2, 3, 4, 5, 6]);
-    let faults: BTreeSet<&String> = methods.iter().flat_map(|method| method.figures.faults.keys()).collect();
-    let of_fault =
-        |fault: &str, figures: &BenchFigures| figures.faults.get(fault).copied().unwrap_or_default();
+    let faults: BTreeSet<&String> = methods.iter().flat_map(|method| method.rates.faults.keys()).collect();
+    let of_fault = |fault: &str, rates: &BenchRates| rates.faults.get(fault).copied().unwrap_or_default();
     for fault in in_order(&faults) {
-        bench_rows(&mut table, fault, methods, |figures| of_fault(fault, figures));
+        bench_rows(&mut table, fault, methods, |rates| of_fault(fault, rates));
     }
-    bench_rows(&mut table, "all", methods, |figures| figures.aggregate);
-    bench_rows(&mut table, "all that can be seen", methods, |figures| figures.observable);
-    if methods.iter().any(|method| method.figures.felt.is_some()) {
-        bench_rows(&mut table, "all that is felt", methods, |figures| figures.felt.unwrap_or_default());
+    bench_rows(&mut table, "all", methods, |rates| rates.aggregate);
+    bench_rows(&mut table, "all observable", methods, |rates| rates.observable);
+    if methods.iter().any(|method| method.rates.felt.is_some()) {
+        bench_rows(&mut table, "all felt", methods, |rates| rates.felt.unwrap_or_default());
     }
     output::print(&table)?;
     wrong_experiments(methods)
 }
 
-/// The few that are told of each method; `--json` has all.
+/// Experiments printed for each method; `--json` has all.
 const FEW: usize = 5;
 
 fn wrong_experiments(methods: &[BenchScore]) -> anyhow::Result<()> {
     for method in methods.iter().filter(|method| !method.wrong.is_empty()) {
         heading(&format!(
-            "\n{}: {} not right",
+            "\n{}: {} with a wrong result",
             method.method,
             output::count(method.wrong.len() as u64, "experiment")
         ))?;
@@ -217,7 +222,7 @@ fn wrong_experiments(methods: &[BenchScore]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The order of the paper's tables; what it does not have comes last.
+/// The order of the paper's tables; other faults come last.
 fn in_order<'a>(faults: &BTreeSet<&'a String>) -> Vec<&'a str> {
     const ORDER: [&str; 7] = [
         "none",
@@ -234,46 +239,46 @@ fn in_order<'a>(faults: &BTreeSet<&'a String>) -> Vec<&'a str> {
     faults
 }
 
-/// The rates of each method, with the fault's name before the first.
+/// The rates of each method; only the first row has the name of the fault.
 fn bench_rows(
     table: &mut comfy_table::Table,
     fault: &str,
     methods: &[BenchScore],
-    rates: impl Fn(&BenchFigures) -> Rates,
+    rates: impl Fn(&BenchRates) -> Rates,
 ) {
-    for (number, BenchScore { method, figures, .. }) in methods.iter().enumerate() {
-        let rates = rates(figures);
+    for (number, BenchScore { method, rates: all, .. }) in methods.iter().enumerate() {
+        let rates = rates(all);
         let fault = if number == 0 { fault } else { "" };
-        let figures = [rates.itp, rates.ifp, rates.dtp, rates.dfp].map(percent);
+        let cells = [rates.itp, rates.ifp, rates.dtp, rates.dfp].map(percent);
         table.add_row(
-            [fault.to_owned(), (*method).to_owned(), rates.experiments.to_string()]
-                .into_iter()
-                .chain(figures),
+            [fault.to_owned(), (*method).to_owned(), rates.experiments.to_string()].into_iter().chain(cells),
         );
     }
 }
 
 fn events(methods: &[EventScore]) -> anyhow::Result<()> {
-    heading("Events: found, after how many hours, and told as how many incidents")?;
+    heading("Events: found, latencies in hours, and the number of incidents for each")?;
     let columns = ["event", "method", "found", "latencies (h)", "incidents"];
     let mut table = output::table(&columns, &[2]);
     let kinds: BTreeSet<&String> = methods.iter().flat_map(|method| method.kinds.keys()).collect();
     for kind in kinds {
         for method in methods {
-            let Some(figures) = method.kinds.get(kind) else { continue };
-            let hours = figures.latencies.iter().map(|span| format!("{:.1}", span.seconds() / 3600.0));
-            let incidents = figures.incidents.iter().map(ToString::to_string);
+            let Some(scores) = method.kinds.get(kind) else { continue };
+            let hours = scores.latencies.iter().map(|span| format!("{:.1}", span.seconds() / 3600.0));
+            let incidents = scores.incidents.iter().map(ToString::to_string);
             table.add_row([
                 kind.clone(),
                 method.method.to_owned(),
-                format!("{}/{}", figures.found, figures.events),
+                format!("{}/{}", scores.found, scores.events),
                 hours.collect::<Vec<_>>().join(", "),
                 incidents.collect::<Vec<_>>().join(", "),
             ]);
         }
     }
     output::print(&table)?;
-    heading("\nWhat was told without an event: suspects, and components that were once called faulty")?;
+    heading(
+        "\nReports without an event: suspects, and components that were reported as faulty at least once",
+    )?;
     let mut table =
         output::table(&["method", "suspects", "components", "per 1000 component-days"], &[1, 2, 3]);
     for method in methods {
@@ -284,7 +289,7 @@ fn events(methods: &[EventScore]) -> anyhow::Result<()> {
     Ok(output::print(&table)?)
 }
 
-fn figure(value: Option<f64>) -> String {
+fn decimal(value: Option<f64>) -> String {
     value.map_or("-".into(), |value| format!("{value:.3}"))
 }
 

@@ -1,4 +1,4 @@
-//! `laggard logs`: what logs tell of a fault.
+//! `laggard logs`: analysis of log files.
 
 mod classify;
 mod reading;
@@ -9,13 +9,13 @@ use clap::{Args, Subcommand};
 
 use crate::failure::Outcome;
 
-/// Tell what logs say of a fault.
+/// Find the log messages that a fault causes.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  laggard logs classify /var/log/glusterfs           what went wrong there, by class
-  laggard logs classify logs --since -2h             only since then; what was logged before is ordinary
-  laggard logs classify logs --baseline logs.healthy  less what healthy times log, too
+  laggard logs classify /var/log/glusterfs           failures by class
+  laggard logs classify logs --since -2h             failures since then; earlier messages are ordinary
+  laggard logs classify logs --baseline logs.healthy  without what a healthy system logs
   laggard logs classify runs/7 --by node             the logs of a campaign, or of PFault's authors
   laggard logs classify --adapter lustre dk.gz --json")]
 pub struct Logs {

@@ -1,4 +1,4 @@
-//! Logs, read from wherever they are.
+//! Reads logs from files, folders and archives.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -11,7 +11,7 @@ use laggard_logs::{Classifier, Clock, LogCounts, Parser, Place, Rules};
 
 use crate::failure::tell;
 
-/// Reads logs, each by the rules that fit it.
+/// Reads each log by the rules of its file system.
 pub struct Reader {
     adapter: Option<Rules>,
     parser: Option<Parser>,
@@ -19,7 +19,6 @@ pub struct Reader {
     since: Option<Timestamp>,
     nodes: Vec<String>,
     classifiers: BTreeMap<String, Classifier>,
-    /// What could not be read.
     pub unreadable: Vec<String>,
 }
 
@@ -35,7 +34,7 @@ impl Reader {
         Reader { adapter, parser, clock, since, nodes, classifiers, unreadable: Vec::new() }
     }
 
-    /// Everything that these paths hold. What cannot be read is told, and the rest goes on.
+    /// Reads all logs in these paths. Logs that cannot be read are reported and skipped.
     pub fn read(&mut self, paths: &[PathBuf]) -> anyhow::Result<Vec<LogCounts>> {
         let mut all = Vec::new();
         for path in paths {
@@ -59,7 +58,7 @@ impl Reader {
         Ok(all)
     }
 
-    /// One log; nothing for a file that is none. Fails only where the rules do.
+    /// `None` for a file that is not a log. Fails only if the rules are invalid.
     fn log(&mut self, name: &str, root: &str, content: Content<'_>) -> anyhow::Result<Option<LogCounts>> {
         let Some(place) = laggard_logs::place(name, root) else { return Ok(None) };
         let parser = self.parser.unwrap_or_else(|| Parser::of(content.start));
@@ -86,7 +85,7 @@ impl Reader {
     }
 }
 
-/// What was seen in a log, as far as it could be read.
+/// Counts of a log, up to the first read error.
 fn scanned(
     classifier: &Classifier,
     place: Place,
@@ -107,7 +106,7 @@ fn scanned(
     }
 }
 
-/// The nodes of a campaign's logs whose names are not words of the language, too.
+/// The nodes of a campaign's logs whose names contain a digit. Other names could be ordinary words.
 pub fn nodes(paths: &[PathBuf]) -> Vec<String> {
     let places = |path: &PathBuf| {
         let files = laggard_input::files(path).unwrap_or_default();

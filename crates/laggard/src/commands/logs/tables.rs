@@ -1,4 +1,4 @@
-//! What logs tell, for people: after Figure 2 and Tables 7 and 11 to 13 of the PFault paper.
+//! Prints log classes as tables, after Figure 2 and Tables 7 and 11 to 13 of the PFault paper.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -9,10 +9,10 @@ use laggard_logs::{Case, Class, Lines, Sign, Verdict, errno};
 use super::report::{By, Report};
 use crate::output;
 
-/// Of customised messages the most frequent are shown.
+/// Customised messages shown, most frequent first.
 const MOST_MESSAGES: usize = 15;
 
-/// What a class is called at the head of a column; customised messages are one.
+/// The column heading of a class; all customised messages share one.
 fn heading(class: &Class) -> String {
     class.to_string()
 }
@@ -48,7 +48,7 @@ pub fn print(report: &Report, by: Option<By>) -> anyhow::Result<()> {
     let delay = first.map_or(String::new(), |(first, since)| {
         format!(", the first after {:.1} s", (first - since).seconds())
     });
-    say(&format!("{logs} of {size}: {found} that tell of failures{delay}"))
+    say(&format!("{logs} of {size}: {found} that report failures{delay}"))
 }
 
 fn say(line: &str) -> anyhow::Result<()> {
@@ -57,7 +57,7 @@ fn say(line: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Figure 2: which nodes log which class after which fault.
+/// Figure 2: the nodes that log each class, by fault.
 fn distribution(report: &Report, system: &str, signs: &[&Sign]) -> anyhow::Result<()> {
     let above: Vec<&&Sign> = signs.iter().filter(|sign| sign.is_above).collect();
     let columns = columns(above.iter().map(|sign| &sign.class));
@@ -78,7 +78,7 @@ fn distribution(report: &Report, system: &str, signs: &[&Sign]) -> anyhow::Resul
     say(&format!("\nlogged more than three times as often as before, by: {}\n", legend.join(", ")))
 }
 
-/// Like a table of any command, but letters of classes stay small.
+/// A table whose class letters stay in lower case.
 fn classes_table(headings: &[&str]) -> Table {
     let mut table = output::table(headings, &[]);
     let is_class = |heading: &&str| heading.len() == 1;
@@ -100,7 +100,7 @@ fn columns<'s>(classes: impl Iterator<Item = &'s Class>) -> Vec<String> {
     columns
 }
 
-/// One letter or digit for each node: the last digit where several are of a kind, else the first letter that is free.
+/// One character for each node: the last digit if several nodes differ only in digits, else the first unused letter.
 fn symbols(nodes: BTreeSet<&str>) -> BTreeMap<&str, char> {
     let kind = |node: &str| node.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
     let has_peers = |node: &str| nodes.iter().filter(|other| kind(other) == kind(node)).count() > 1;
@@ -115,34 +115,32 @@ fn symbols(nodes: BTreeSet<&str>) -> BTreeMap<&str, char> {
     symbols
 }
 
-/// What the logs of each try are worth.
 fn scores(report: &Report, system: &str) -> anyhow::Result<()> {
     let mut table = output::table(
-        &["fault", "nodes", "run", "logs tell", "after", "rightly named", "wrongly named"],
+        &["fault", "nodes", "run", "logs show", "after", "rightly named", "wrongly named"],
         &[4],
     );
     for score in report.scores.iter().filter(|score| score.case.system == system) {
-        let told = match score.verdict {
-            Verdict::Located => "what and where",
-            Verdict::Detected => "something",
+        let shown = match score.verdict {
+            Verdict::Located => "fault and node",
+            Verdict::Detected => "fault",
             Verdict::Misleading => "the wrong node",
             Verdict::Silent => "nothing",
         };
         let delay = score.delay_seconds.map_or("-".to_owned(), |delay| format!("{delay:.1} s"));
         let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
-        let rest = [told.to_owned(), delay, names(&score.rightly_named), names(&score.wrongly_named)];
+        let rest = [shown.to_owned(), delay, names(&score.rightly_named), names(&score.wrongly_named)];
         table.add_row(case_words(&score.case).into_iter().chain(rest));
     }
     output::print(&table)?;
     say("")
 }
 
-/// Which faults look alike.
 fn distances(report: &Report, system: &str) -> anyhow::Result<()> {
     let mut table = output::table(&["nodes", "fault", "other fault", "distance", ""], &[3]);
     let of_system: Vec<_> = report.distances.iter().filter(|distance| distance.system == system).collect();
     for distance in &of_system {
-        let remark = if distance.distance == 0.0 { "cannot be told apart" } else { "" };
+        let remark = if distance.distance == 0.0 { "indistinguishable" } else { "" };
         let shown = format!("{:.2}", distance.distance);
         table.add_row([&distance.targets, &distance.one, &distance.other, &shown, remark]);
     }
@@ -156,7 +154,7 @@ fn distances(report: &Report, system: &str) -> anyhow::Result<()> {
 /// Lines of one group by class: signs, and ordinary ones.
 type Row = BTreeMap<String, (u64, u64)>;
 
-/// How many lines, by class; ordinary ones in brackets.
+/// Lines by class; ordinary ones in brackets.
 fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
     if signs.is_empty() {
         return Ok(());
@@ -172,7 +170,7 @@ fn counts(signs: &[&Sign], by: By) -> anyhow::Result<()> {
         table.add_row(words.chain(columns.iter().map(|column| lines(row.get(column)))));
     }
     output::print(&table)?;
-    say("\nlines by class; in brackets: before the fault, or no more than three times as often as then\n")
+    say("\nlines by class; in brackets: before the fault, or at most three times as often as before it\n")
 }
 
 fn rows<'s>(signs: &[&'s Sign], by: By) -> BTreeMap<(&'s Case, String), Row> {
@@ -216,7 +214,7 @@ fn all(counts: &BTreeMap<String, Lines>) -> Vec<(String, Lines)> {
     counts.iter().map(|(name, lines)| (name.clone(), *lines)).collect()
 }
 
-/// Table 7: what the classes in use stand for.
+/// Table 7: the classes in use.
 fn classes(signs: &[&Sign]) -> anyhow::Result<()> {
     let mut table = output::table(&["class", "error", "lines", "example"], &[2]);
     let mut classes: BTreeMap<&Class, (u64, &str)> = BTreeMap::new();
@@ -260,7 +258,7 @@ fn messages(signs: &[&Sign]) -> anyhow::Result<()> {
     }
     output::print(&table)?;
     match sorted.len().checked_sub(MOST_MESSAGES).filter(|more| *more > 0) {
-        Some(more) => say(&format!("and {more} more; all with --json\n")),
+        Some(more) => say(&format!("and {more} more; use --json for all\n")),
         None => say(""),
     }
 }

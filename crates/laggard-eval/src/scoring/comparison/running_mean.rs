@@ -2,12 +2,12 @@
 
 use super::block::{Block, Rating};
 
-/// What is added to the group's spread, so that peers that are very much alike are not told apart.
-pub const FLOOR: f64 = 0.03;
-/// How many spreads are too many.
-pub const THRESHOLD: f64 = 3.0;
+/// Added to the group's spread, so that tiny differences between nearly equal peers are ignored.
+pub(super) const FLOOR: f64 = 0.03;
+/// In units of the spread.
+pub(super) const THRESHOLD: f64 = 3.0;
 
-pub struct LogRatio;
+pub(super) struct LogRatio;
 
 impl Rating for LogRatio {
     fn rate(&mut self, block: &Block) -> Vec<Vec<f64>> {

@@ -1,36 +1,33 @@
-//! The samples that are rated at once.
+//! A block of samples, the unit in which samples are rated.
 
-/// A stretch of samples of a group.
+/// Consecutive samples of a peer group.
 #[derive(Clone, Debug, Default)]
-pub struct Block {
-    /// A row for each member, of equal length; NaN where there is no sample. More is worse.
+pub(super) struct Block {
+    /// A row for each member, of equal length; NaN: no sample. Higher is worse.
     pub rows: Vec<Vec<f64>>,
 }
 
-/// A way to rate samples.
-pub trait Rating: Send {
-    /// A rating for each sample, in the place of the sample; NaN where there is none.
+pub(super) trait Rating: Send {
+    /// A rating for each sample, in the layout of the block; NaN: no sample.
     fn rate(&mut self, block: &Block) -> Vec<Vec<f64>>;
 }
 
 impl Block {
-    /// For so many members, without samples.
-    pub fn new(members: usize) -> Block {
+    pub(super) fn new(members: usize) -> Block {
         Block { rows: vec![Vec::new(); members] }
     }
 
-    /// How many instants there are.
-    pub fn len(&self) -> usize {
+    /// The number of instants.
+    pub(super) fn len(&self) -> usize {
         self.rows.first().map_or(0, Vec::len)
     }
 
-    /// Forgets the samples.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.rows.iter_mut().for_each(Vec::clear);
     }
 
-    /// The median of the group at each instant; NaN where fewer than three have a sample.
-    pub fn medians(&self) -> Vec<f64> {
+    /// The median of the group at each instant; NaN with fewer than three samples.
+    pub(super) fn medians(&self) -> Vec<f64> {
         let mut values = Vec::with_capacity(self.rows.len());
         let at = |instant: usize| {
             values.clear();
@@ -41,7 +38,7 @@ impl Block {
     }
 
     /// Rates every sample by its value and the group's median at its instant.
-    pub fn against_medians(&self, rate: impl Fn(f64, f64) -> f64) -> Vec<Vec<f64>> {
+    pub(super) fn against_medians(&self, rate: impl Fn(f64, f64) -> f64) -> Vec<Vec<f64>> {
         let medians = self.medians();
         let rated = |(&value, &median): (&f64, &f64)| {
             if value.is_nan() || median.is_nan() { f64::NAN } else { rate(value, median) }
@@ -50,8 +47,8 @@ impl Block {
     }
 }
 
-/// The median of some values, whose order is changed; of an even number, the mean of the middle two.
-pub fn median(values: &mut [f64]) -> f64 {
+/// Sorts the values. With an even number, the mean of the middle two.
+pub(super) fn median(values: &mut [f64]) -> f64 {
     let Some(middle) = values.len().checked_sub(1).map(|last| last / 2) else { return f64::NAN };
     values.sort_unstable_by(f64::total_cmp);
     if values.len() % 2 == 1 { values[middle] } else { (values[middle] + values[middle + 1]) / 2.0 }

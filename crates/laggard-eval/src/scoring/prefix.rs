@@ -1,4 +1,4 @@
-//! A method that is given only the first so much of what was recorded.
+//! A method that gets only the beginning of a recording.
 
 use laggard_core::methods::{Detector, Method, Peers};
 use laggard_core::model::component::Kind;
@@ -8,15 +8,13 @@ use laggard_core::scores::MetricScores;
 use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 
-/// Each peer group is watched from its own first sample on, for so long; a gap does not count.
-pub struct Cut {
-    /// The method, which should know that it gets no more.
+/// For each peer group, `span` counts from the first sample of that group. Gaps do not count.
+pub(super) struct Prefix {
     pub method: Box<dyn Method>,
-    /// How much it gets.
     pub span: Span,
 }
 
-impl Method for Cut {
+impl Method for Prefix {
     fn name(&self) -> &'static str {
         self.method.name()
     }
@@ -34,26 +32,26 @@ impl Method for Cut {
     }
 
     fn detector(&self, peers: &Peers) -> Box<dyn Detector> {
-        Box::new(Watch { detector: Some(self.method.detector(peers)), left: self.span })
+        Box::new(PrefixDetector { detector: Some(self.method.detector(peers)), left: self.span })
     }
 }
 
-struct Watch {
-    /// Nothing once all was seen.
+struct PrefixDetector {
+    /// `None` after the span has ended.
     detector: Option<Box<dyn Detector>>,
     left: Span,
 }
 
-impl Detector for Watch {
+impl Detector for PrefixDetector {
     fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
         let (Some(detector), Some(first)) = (&mut self.detector, tables.first()) else { return Vec::new() };
         let sampled = sampled(tables);
         let (len, used) = within(&sampled, first.grid.step, self.left);
         self.left = self.left + used * -1;
         let parts: Vec<Table> = tables.iter().map(|table| begin(table, len)).collect();
-        let judged = if len > 0 { detector.evaluate(&parts) } else { Vec::new() };
+        let scored = if len > 0 { detector.evaluate(&parts) } else { Vec::new() };
         let rest = if self.left < first.grid.step { self.finish() } else { Vec::new() };
-        judged.into_iter().chain(rest).collect()
+        scored.into_iter().chain(rest).collect()
     }
 
     fn finish(&mut self) -> Vec<MetricScores> {
@@ -61,7 +59,7 @@ impl Detector for Watch {
     }
 }
 
-/// At which instants anyone has a sample.
+/// Marks the instants with at least one sample.
 fn sampled(tables: &[Table]) -> Vec<bool> {
     let mut sampled = vec![false; tables[0].grid.len];
     for table in tables {
@@ -72,7 +70,7 @@ fn sampled(tables: &[Table]) -> Vec<bool> {
     sampled
 }
 
-/// How many instants there are before the time is over, and how much of it they use.
+/// The number of instants that fit into `left`, and the sampled time they use.
 fn within(sampled: &[bool], step: Span, left: Span) -> (usize, Span) {
     let mut used = Span::ZERO;
     for (at, is_sampled) in sampled.iter().enumerate() {
@@ -93,28 +91,32 @@ fn begin(table: &Table, len: usize) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scoring::rivals::{Contender, Rival};
+    use crate::scoring::comparison::{ComparisonMethod, ConfiguredComparison};
     use crate::scoring::testing::table;
     use laggard_core::model::time::Timestamp;
 
     fn ends(tables: &[Table]) -> Vec<Timestamp> {
-        let contender = Contender { rival: Rival::Iaso, lengths: vec![Span::from_seconds(60)], scale: 1.0 };
-        let cut = Cut { method: Box::new(contender), span: Span::from_seconds(150) };
+        let configured = ConfiguredComparison {
+            comparison: ComparisonMethod::Iaso,
+            lengths: vec![Span::from_seconds(60)],
+            scale: 1.0,
+        };
+        let prefix = Prefix { method: Box::new(configured), span: Span::from_seconds(150) };
         let peers = Peers {
             group: "g".into(),
             kind: Kind::ATTACHMENT,
             members: vec!["x".into(); 3],
             servers: vec![],
         };
-        let mut watch = cut.detector(&peers);
-        let mut judged: Vec<MetricScores> =
-            tables.iter().flat_map(|t| watch.evaluate(std::slice::from_ref(t))).collect();
-        judged.extend(watch.finish());
-        judged.iter().flat_map(|j| &j.windows).map(|w| w.window.end()).collect()
+        let mut detector = prefix.detector(&peers);
+        let mut scored: Vec<MetricScores> =
+            tables.iter().flat_map(|t| detector.evaluate(std::slice::from_ref(t))).collect();
+        scored.extend(detector.finish());
+        scored.iter().flat_map(|j| &j.windows).map(|w| w.window.end()).collect()
     }
 
     #[test]
-    fn what_comes_later_is_not_seen() {
+    fn later_samples_are_ignored() {
         let names = ["a", "b", "c"];
         let at = Timestamp::from_seconds;
         let whole = [table(&names, 15, &[[1.0; 40]; 3])];

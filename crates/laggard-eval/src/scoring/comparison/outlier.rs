@@ -1,30 +1,28 @@
-//! Grafana's augurs-outlier, with its middle sensitivity, on raw values as Grafana gives it.
+//! Grafana's augurs-outlier, with medium sensitivity, on raw values as in Grafana.
 
 use augurs_outlier::{DbscanDetector, MADDetector, OutlierDetector, OutlierOutput, Series};
 
 use super::block::{Block, Rating};
 
-/// Of 0 to 1; what the crate's own examples use.
+/// From 0 to 1; the value in the crate's examples.
 const SENSITIVITY: f64 = 0.5;
 
-/// Which samples are outliers, on the bad side of the group's median.
-pub struct Outliers {
+/// Marks outliers on the bad side of the group's median.
+pub(super) struct Outliers {
     detect: fn(&[&[f64]]) -> Option<OutlierOutput>,
 }
 
 impl Outliers {
-    /// By the deviation from the median of all samples.
-    pub fn mad() -> Outliers {
+    pub(super) fn mad() -> Outliers {
         Outliers { detect: |rows| run(&MADDetector::with_sensitivity(SENSITIVITY).ok()?, rows) }
     }
 
-    /// By who is near whom at each instant.
-    pub fn dbscan() -> Outliers {
+    pub(super) fn dbscan() -> Outliers {
         Outliers { detect: |rows| run(&DbscanDetector::with_sensitivity(SENSITIVITY).ok()?, rows) }
     }
 }
 
-/// Nothing where the crate gives up, as on values that are all equal: then there is no outlier.
+/// `None` if the crate returns an error, for example because all values are equal: then there is no outlier.
 fn run<D: OutlierDetector>(detector: &D, rows: &[&[f64]]) -> Option<OutlierOutput> {
     let processed = detector.preprocess(rows).ok()?;
     detector.detect(&processed).ok()
@@ -44,7 +42,6 @@ impl Rating for Outliers {
     }
 }
 
-/// Which samples of a series lie in one of its intervals.
 fn odd(series: &Series, len: usize) -> Vec<bool> {
     let mut odd = vec![false; len];
     for interval in &series.outlier_intervals.intervals {

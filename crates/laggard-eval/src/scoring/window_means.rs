@@ -1,34 +1,31 @@
-//! What components and their peers measured in single windows: what a wrong verdict looked like.
+//! Means of a component and of its peers in single windows, to explain wrong verdicts.
 
 use laggard_core::model::cluster::Inventory;
 use laggard_core::tables::Table;
 
-use super::windows::Wrong;
+use super::windows::WrongVerdict;
 
-/// Measures windows while tables go by.
-pub struct Gauge<'a> {
+pub(crate) struct MeanCollector<'a> {
     inventory: &'a Inventory,
-    wrong: Vec<(Wrong, Vec<(f64, u32)>)>,
+    wrong: Vec<(WrongVerdict, Vec<(f64, u32)>)>,
 }
 
-/// What was measured in a window: means over its samples.
+/// Means over the samples of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
-    /// Of the component; nothing: it has no sample.
+pub(crate) struct WindowMeans {
+    /// `None`: the component has no sample.
     pub own: Option<f64>,
-    /// The median of its peers.
+    /// The median of the peers' means.
     pub peers: Option<f64>,
 }
 
-impl<'a> Gauge<'a> {
-    /// Of these windows.
-    pub fn new(inventory: &'a Inventory, wrong: &[Wrong]) -> Gauge<'a> {
-        let sums = |wrong: &Wrong| vec![(0.0, 0); inventory.groups[wrong.group].members.len()];
-        Gauge { inventory, wrong: wrong.iter().map(|wrong| (*wrong, sums(wrong))).collect() }
+impl<'a> MeanCollector<'a> {
+    pub(crate) fn new(inventory: &'a Inventory, wrong: &[WrongVerdict]) -> MeanCollector<'a> {
+        let sums = |wrong: &WrongVerdict| vec![(0.0, 0); inventory.groups[wrong.group].members.len()];
+        MeanCollector { inventory, wrong: wrong.iter().map(|wrong| (*wrong, sums(wrong))).collect() }
     }
 
-    /// Takes the next table.
-    pub fn take(&mut self, table: &Table) {
+    pub(crate) fn take(&mut self, table: &Table) {
         for (wrong, sums) in &mut self.wrong {
             let during = |at: &usize| {
                 let instant = table.grid.instant(*at);
@@ -50,19 +47,19 @@ impl<'a> Gauge<'a> {
         }
     }
 
-    /// What was measured, in the order of the windows.
-    pub fn measured(&self) -> Vec<Measured> {
+    /// In the order of the windows.
+    pub(crate) fn measured(&self) -> Vec<WindowMeans> {
         self.wrong.iter().map(|(wrong, sums)| self.of(wrong, sums)).collect()
     }
 
-    fn of(&self, wrong: &Wrong, sums: &[(f64, u32)]) -> Measured {
+    fn of(&self, wrong: &WrongVerdict, sums: &[(f64, u32)]) -> WindowMeans {
         let mean = |&(sum, count): &(f64, u32)| (count > 0).then(|| sum / f64::from(count));
         let members = &self.inventory.groups[wrong.group].members;
         let own = members.iter().position(|&member| member == wrong.component);
         let others = sums.iter().enumerate().filter(|(at, _)| Some(*at) != own);
         let mut others: Vec<f64> = others.filter_map(|(_, sum)| mean(sum)).collect();
         others.sort_unstable_by(f64::total_cmp);
-        Measured { own: own.and_then(|at| mean(&sums[at])), peers: others.get(others.len() / 2).copied() }
+        WindowMeans { own: own.and_then(|at| mean(&sums[at])), peers: others.get(others.len() / 2).copied() }
     }
 }
 
@@ -81,10 +78,10 @@ mod tests {
         let inventory = inventory(&names);
         let window = Window { start: Timestamp::from_seconds(15), length: Span::from_seconds(30) };
         let verdict = MemberScore { score: 0.0, threshold: 1.0, is_anomalous: false, is_faulty: false };
-        let wrong = Wrong { component: 1, group: 0, metric: MetricId::Await, window, verdict };
-        let mut gauge = Gauge::new(&inventory, &[wrong]);
+        let wrong = WrongVerdict { component: 1, group: 0, metric: MetricId::Await, window, verdict };
+        let mut window_means = MeanCollector::new(&inventory, &[wrong]);
         let rows = [[9.0, 1.0, 1.0, 9.0], [9.0, 4.0, 6.0, 9.0], [9.0, 2.0, 2.0, 9.0], [9.0, 3.0, 3.0, 9.0]];
-        gauge.take(&table(&names, 15, &rows));
-        assert_eq!(gauge.measured(), [Measured { own: Some(5.0), peers: Some(2.0) }]);
+        window_means.take(&table(&names, 15, &rows));
+        assert_eq!(window_means.measured(), [WindowMeans { own: Some(5.0), peers: Some(2.0) }]);
     }
 }

@@ -1,4 +1,4 @@
-//! Windows of a rival: samples are rated block by block, and longer windows are put together from blocks.
+//! Windows of a comparison method: samples are rated block by block, and longer windows are composed of blocks.
 
 use laggard_core::methods::Detector;
 use laggard_core::model::metric::Metric;
@@ -8,42 +8,39 @@ use laggard_core::scores::{MemberScore, MetricScores, ScoredWindow};
 use laggard_core::tables::Table;
 
 use super::block::{Block, Rating, median};
-use super::{Contender, oriented};
+use super::{ConfiguredComparison, oriented};
 
-/// How mean ratings become verdicts.
+/// The rule that turns mean ratings into verdicts.
 #[derive(Clone, Copy, Debug)]
-pub enum Decision {
-    /// The mean itself, which is a share.
+pub(super) enum Decision {
+    /// The mean rating is the share of anomalous samples.
     Share { threshold: f64 },
-    /// How far from the group's median, in units of its median deviation and a floor.
+    /// The distance from the group's median, in units of its median deviation plus a floor.
     Spread { floor: f64, threshold: f64 },
 }
 
-/// Watches a group.
-pub struct Watch {
-    contender: Contender,
+pub(super) struct ComparisonDetector {
+    configured: ConfiguredComparison,
     members: usize,
     channels: Vec<Channel>,
 }
 
-/// Watches one metric of a group.
 struct Channel {
     metric: &'static Metric,
     decision: Decision,
     rating: Box<dyn Rating>,
     step: Span,
-    /// Where windows are counted from.
+    /// The begin of the first window.
     origin: Timestamp,
     last: Timestamp,
     block: Block,
     block_length: Span,
-    /// Of all samples so far.
+    /// All samples up to now.
     ever: Sums,
     longer: Vec<(Span, Sums)>,
-    judged: Vec<ScoredWindow>,
+    scored: Vec<ScoredWindow>,
 }
 
-/// The ratings of each member, summed.
 #[derive(Clone)]
 struct Sums {
     sum: Vec<f64>,
@@ -51,29 +48,28 @@ struct Sums {
     instants: usize,
 }
 
-/// Fewer instants than this make no window.
+/// Instants that a window needs.
 const FEWEST_INSTANTS: usize = 4;
-/// A window that did not come to its end is judged if it has this share of its length.
+/// An incomplete window counts if at least 1/8 of its length is sampled.
 const LEAST_SHARE: i64 = 8;
-/// What longer windows are put together from is not longer than this.
 const LONGEST_BLOCK: Span = Span::from_seconds(300);
 
-impl Watch {
-    pub fn new(contender: &Contender, members: usize) -> Watch {
-        Watch { contender: contender.clone(), members, channels: Vec::new() }
+impl ComparisonDetector {
+    pub(super) fn new(configured: &ConfiguredComparison, members: usize) -> ComparisonDetector {
+        ComparisonDetector { configured: configured.clone(), members, channels: Vec::new() }
     }
 
     fn channel(&mut self, table: &Table) -> &mut Channel {
         let known = self.channels.iter().position(|channel| channel.metric == table.metric);
         let at = known.unwrap_or_else(|| {
-            self.channels.push(Channel::new(&self.contender, self.members, table));
+            self.channels.push(Channel::new(&self.configured, self.members, table));
             self.channels.len() - 1
         });
         &mut self.channels[at]
     }
 }
 
-impl Detector for Watch {
+impl Detector for ComparisonDetector {
     fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
         tables.iter().map(|table| self.channel(table).evaluate(table)).collect()
     }
@@ -84,8 +80,8 @@ impl Detector for Watch {
 }
 
 impl Channel {
-    fn new(contender: &Contender, members: usize, table: &Table) -> Channel {
-        let mut lengths = contender.lengths.clone();
+    fn new(configured: &ConfiguredComparison, members: usize, table: &Table) -> Channel {
+        let mut lengths = configured.lengths.clone();
         lengths.sort_unstable();
         let block_length =
             lengths.iter().copied().filter(|length| *length <= LONGEST_BLOCK).max().unwrap_or(LONGEST_BLOCK);
@@ -93,8 +89,8 @@ impl Channel {
         let first = table.grid.start;
         Channel {
             metric: table.metric,
-            decision: contender.rival.decision(contender.scale),
-            rating: contender.rival.rating(),
+            decision: configured.comparison.decision(configured.scale),
+            rating: configured.comparison.rating(),
             step: table.grid.step,
             origin: first - table.grid.step,
             last: first,
@@ -102,7 +98,7 @@ impl Channel {
             block_length,
             ever: Sums::new(members),
             longer: longer.map(|length| (length, Sums::new(members))).collect(),
-            judged: Vec::new(),
+            scored: Vec::new(),
         }
     }
 
@@ -115,19 +111,19 @@ impl Channel {
             }
             self.last = instant;
         }
-        self.judgement()
+        self.metric_scores()
     }
 
     fn finish(&mut self) -> MetricScores {
         self.close_before(None);
-        self.judgement()
+        self.metric_scores()
     }
 
-    fn judgement(&mut self) -> MetricScores {
-        MetricScores { metric: self.metric, windows: std::mem::take(&mut self.judged) }
+    fn metric_scores(&mut self) -> MetricScores {
+        MetricScores { metric: self.metric, windows: std::mem::take(&mut self.scored) }
     }
 
-    /// Ends the windows that an instant is no part of; all of them if there is none.
+    /// Closes the windows that do not contain `instant`; all of them if it is `None`.
     fn close_before(&mut self, instant: Option<Timestamp>) {
         let number = |length: Span, at: Timestamp| (at - self.step - self.origin).micros() / length.micros();
         let ends =
@@ -143,7 +139,7 @@ impl Channel {
         if let Some(mut window) = self.window(self.block_length, &of_block, instant.is_none()) {
             let is_faulty = ever.iter().map(|verdict| verdict.is_anomalous);
             window.scores.iter_mut().zip(is_faulty).for_each(|(v, is_faulty)| v.is_faulty = is_faulty);
-            self.judged.push(window);
+            self.scored.push(window);
         }
         for (number, is_ending) in ending.into_iter().enumerate() {
             self.longer[number].1.add(&of_block);
@@ -151,18 +147,18 @@ impl Channel {
                 let empty = Sums::new(of_block.sum.len());
                 let (length, sums) =
                     (self.longer[number].0, std::mem::replace(&mut self.longer[number].1, empty));
-                let judged = self.window(length, &sums, instant.is_none());
-                self.judged.extend(judged);
+                let scored = self.window(length, &sums, instant.is_none());
+                self.scored.extend(scored);
             }
         }
     }
 
-    /// The window of that length that the last instant is in. One that is cut off is only as long as it got.
+    /// The window of this length that contains the last instant. At the end of the recording it is shortened.
     fn window(&self, length: Span, sums: &Sums, is_cut: bool) -> Option<ScoredWindow> {
         let number = (self.last - self.step - self.origin).micros() / length.micros();
         let start = self.origin + length * number;
-        let covered = self.step * sums.instants as i64;
-        let is_enough = sums.instants >= FEWEST_INSTANTS && covered * LEAST_SHARE >= length;
+        let sampled_time = self.step * sums.instants as i64;
+        let is_enough = sums.instants >= FEWEST_INSTANTS && sampled_time * LEAST_SHARE >= length;
         let length = if is_cut { length.min(self.last - start) } else { length };
         is_enough
             .then(|| ScoredWindow { window: Window { start, length }, scores: self.decision.verdicts(sums) })
@@ -191,7 +187,7 @@ impl Sums {
         self.instants += other.instants;
     }
 
-    /// NaN where there is nothing.
+    /// NaN without samples.
     fn means(&self) -> Vec<f64> {
         self.sum.iter().zip(&self.count).map(|(sum, &count)| sum / f64::from(count)).collect()
     }
@@ -214,7 +210,7 @@ impl Decision {
     }
 }
 
-/// By which the median of absolute deviations becomes the standard deviation of a normal distribution.
+/// Converts the median absolute deviation to the standard deviation of a normal distribution.
 const AS_A_DEVIATION: f64 = 1.4826;
 
 fn spreads(means: &[f64], floor: f64) -> Vec<f64> {

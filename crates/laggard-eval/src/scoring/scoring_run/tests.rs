@@ -6,10 +6,10 @@ use proptest::prelude::*;
 fn plan() -> Plan {
     let minutes = |minutes: i64| Span::from_seconds(60 * minutes);
     Plan {
-        entrants: vec![
-            Entrant::Laggard,
-            Entrant::named("running-mean").unwrap(),
-            Entrant::named("augurs-mad").unwrap(),
+        methods: vec![
+            ScoredMethod::Laggard,
+            ScoredMethod::named("running-mean").unwrap(),
+            ScoredMethod::named("augurs-mad").unwrap(),
         ],
         lengths: vec![minutes(5), minutes(15)],
         step: None,
@@ -20,13 +20,13 @@ fn plan() -> Plan {
     }
 }
 
-/// An hour of disks, one of which is slow; in the order of the names that they are given.
+/// An hour of disks, one of which is slow; in the order of `names`.
 fn scores(names: &[String], slow: usize) -> Vec<Score> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let inventory = inventory(&names);
     let label = format!("component,begin,end,cause\n{},,,\n", names[slow]);
-    let (truth, strangers) = Truth::new(&inventory, &parse(&label).unwrap());
-    assert!(strangers.is_empty());
+    let (truth, unknown) = Truth::new(&inventory, &parse(&label).unwrap());
+    assert!(unknown.is_empty());
     let value = |member: usize, at: usize| {
         let noise = 1.0 + 0.2 * ((member * 7 + at * 5 + member * at) % 13) as f64 / 13.0;
         if member == slow { 2.0 * noise } else { noise }
@@ -34,17 +34,17 @@ fn scores(names: &[String], slow: usize) -> Vec<Score> {
     let rows: Vec<Vec<f64>> = (0..names.len()).map(|m| (0..240).map(|at| value(m, at)).collect()).collect();
     let plan = plan();
     let (every, span) = (Span::from_seconds(15), Span::from_seconds(3600));
-    let mut contest = Contest::new(&inventory, &truth, &plan, every, span);
-    for step in contest.steps() {
-        contest.take(step, &[table(&names, 15, &rows)]);
+    let mut scoring_run = ScoringRun::new(&inventory, &truth, &plan, every, span);
+    for step in scoring_run.steps() {
+        scoring_run.take(step, &[table(&names, 15, &rows)]);
     }
-    contest.finish();
-    contest.scores()
+    scoring_run.finish();
+    scoring_run.scores()
 }
 
-fn told(scores: &[Score]) -> Vec<String> {
-    let figures = |s: &Score| format!("{:?} {:?} {:?}", s.windows, s.stream, s.curve);
-    scores.iter().map(figures).collect()
+fn described(scores: &[Score]) -> Vec<String> {
+    let describe = |s: &Score| format!("{:?} {:?} {:?}", s.windows, s.stream, s.curve);
+    scores.iter().map(describe).collect()
 }
 
 fn disks(order: &[usize]) -> Vec<String> {
@@ -52,12 +52,12 @@ fn disks(order: &[usize]) -> Vec<String> {
 }
 
 #[test]
-fn one_slow_disk_is_named_and_nobody_else() {
+fn only_the_slow_disk_is_reported() {
     for score in scores(&disks(&[0, 1, 2, 3, 4, 5, 6, 7]), 3) {
-        let last = score.stream.looks.last().unwrap();
-        assert_eq!((last.named, last.false_alarms), (1, 0), "{}", score.entrant.as_str());
+        let last = score.stream.checkpoints.last().unwrap();
+        assert_eq!((last.named, last.false_alarms), (1, 0), "{}", score.scored_method.as_str());
         assert_eq!(score.stream.component_mcc, Some(1.0));
-        assert_eq!(score.stream.looks.len(), 3);
+        assert_eq!(score.stream.checkpoints.len(), 3);
     }
 }
 
@@ -65,7 +65,7 @@ fn one_slow_disk_is_named_and_nobody_else() {
 fn a_lower_threshold_never_finds_less() {
     for score in scores(&disks(&[0, 1, 2, 3, 4, 5, 6, 7]), 3) {
         for pair in score.curve.windows(2) {
-            for (lower, higher) in pair[0].looks.iter().zip(&pair[1].looks) {
+            for (lower, higher) in pair[0].checkpoints.iter().zip(&pair[1].checkpoints) {
                 assert!(lower.named >= higher.named && lower.false_alarms >= higher.false_alarms);
             }
         }
@@ -77,6 +77,6 @@ proptest! {
     #[test]
     fn renaming_components_changes_no_score(order in Just((0..8).collect::<Vec<usize>>()).prop_shuffle()) {
         let plain = scores(&disks(&[0, 1, 2, 3, 4, 5, 6, 7]), 3);
-        prop_assert_eq!(told(&plain), told(&scores(&disks(&order), 3)));
+        prop_assert_eq!(described(&plain), described(&scores(&disks(&order), 3)));
     }
 }

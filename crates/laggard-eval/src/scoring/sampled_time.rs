@@ -1,6 +1,6 @@
-//! How much was sampled: of each component, and when of each peer group.
-//! In: tables, in the order of time. Out: component-days, and the sampled time between two instants. Always: a gap
-//! counts for nobody; only what was recorded can be watched.
+//! The sampled time of each component and each peer group.
+//! In: tables, in the order of time. Out: component-days, and the sampled time between two instants. Always: gaps do
+//! not count.
 
 use std::collections::HashMap;
 
@@ -8,28 +8,26 @@ use laggard_core::model::cluster::Inventory;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::Table;
 
-/// What was sampled of a recording.
 #[derive(Clone, Debug)]
-pub struct Covered {
-    /// Which component has a recorded name.
+pub struct SampledTime {
+    /// Index of the component with a recorded name.
     component: HashMap<String, usize>,
-    /// The judged group of each component.
+    /// The evaluated peer group of each component.
     group: Vec<Option<usize>>,
-    /// Sampled time of each component, in microseconds.
+    /// By component, in microseconds.
     sampled: Vec<i64>,
-    /// Of each group: stretches without a gap, from before the first sample to the last.
+    /// Periods without a gap, by group. A period begins one step before its first sample.
     stretches: Vec<Vec<(Timestamp, Timestamp)>>,
 }
 
-impl Covered {
-    /// Nothing so far.
-    pub fn new(inventory: &Inventory) -> Covered {
+impl SampledTime {
+    pub fn new(inventory: &Inventory) -> SampledTime {
         let mut group = vec![None; inventory.components.len()];
         for (number, peers) in inventory.groups.iter().enumerate().filter(|(_, group)| group.is_evaluated()) {
             peers.members.iter().for_each(|&member| group[member] = Some(number));
         }
         let names = inventory.components.iter().enumerate();
-        Covered {
+        SampledTime {
             component: names.map(|(index, component)| (component.recorded.clone(), index)).collect(),
             sampled: vec![0; group.len()],
             group,
@@ -37,7 +35,7 @@ impl Covered {
         }
     }
 
-    /// Takes the next tables, all on one grid. A component is sampled where one of them has a value.
+    /// Adds the next tables, all on one grid. A component is sampled where at least one table has a value.
     pub fn take(&mut self, tables: &[Table]) {
         let Some(grid) = tables.first().map(|table| table.grid) else { return };
         let mut present: HashMap<usize, Vec<bool>> = HashMap::new();
@@ -65,24 +63,23 @@ impl Covered {
         }
     }
 
-    /// How many days of 24 hours were sampled of all judged components together.
+    /// Sampled days of 24 hours, summed over all evaluated components.
     pub fn component_days(&self) -> f64 {
         self.sampled.iter().map(|&micros| micros as f64).sum::<f64>() / Span::DAY.micros() as f64
     }
 
-    /// The components that were judged and sampled.
+    /// The evaluated components with at least one sample.
     pub fn sampled_components(&self) -> impl Iterator<Item = usize> {
         self.sampled.iter().enumerate().filter(|(_, micros)| **micros > 0).map(|(component, _)| component)
     }
 
-    /// How long a group was sampled between two instants.
     pub fn between(&self, group: usize, from: Timestamp, to: Timestamp) -> Span {
         let overlap =
             |&(begin, end): &(Timestamp, Timestamp)| (end.min(to) - begin.max(from)).max(Span::ZERO);
         self.stretches[group].iter().map(overlap).fold(Span::ZERO, |sum, span| sum + span)
     }
 
-    /// The judged group of a component.
+    /// The evaluated group of a component.
     pub fn group(&self, component: usize) -> Option<usize> {
         self.group[component]
     }
@@ -101,18 +98,18 @@ mod tests {
     use crate::scoring::testing::{inventory, table};
 
     #[test]
-    fn gaps_count_for_nobody() {
+    fn gaps_are_not_sampled_time() {
         let inventory = inventory(&["a:1", "a:2", "a:3"]);
-        let mut covered = Covered::new(&inventory);
+        let mut sampled_time = SampledTime::new(&inventory);
         let (nan, at) = (f64::NAN, Timestamp::from_seconds);
-        covered.take(&[table(
+        sampled_time.take(&[table(
             &["a:1", "a:2", "a:3"],
             60,
             &[[1.0, 1.0, nan], [1.0, nan, nan], [1.0, 1.0, nan]],
         )]);
-        covered.take(&[table(&["a:1", "a:2", "a:3"], 3600, &[[1.0]; 3])]);
-        assert_eq!(covered.component_days(), 8.0 * 15.0 / 86_400.0);
-        assert_eq!(covered.between(0, Timestamp::MIN, at(100)), Span::from_seconds(30));
-        assert_eq!(covered.between(0, at(60), at(3600)), Span::from_seconds(30));
+        sampled_time.take(&[table(&["a:1", "a:2", "a:3"], 3600, &[[1.0]; 3])]);
+        assert_eq!(sampled_time.component_days(), 8.0 * 15.0 / 86_400.0);
+        assert_eq!(sampled_time.between(0, Timestamp::MIN, at(100)), Span::from_seconds(30));
+        assert_eq!(sampled_time.between(0, at(60), at(3600)), Span::from_seconds(30));
     }
 }

@@ -1,14 +1,13 @@
-//! A limit as an administrator would set it: the mean and three deviations of the group's first minutes.
+//! A fixed limit, as an administrator would set it: mean plus three standard deviations of the group's first minutes.
 
 use super::block::{Block, Rating};
 
-/// Deviations above the mean.
 const DEVIATIONS: f64 = 3.0;
-/// Fewer samples than this make no limit.
+/// Samples that are needed to set a limit.
 const FEWEST_SAMPLES: usize = 30;
 
 #[derive(Default)]
-pub struct Limit {
+pub(super) struct Limit {
     limit: Option<f64>,
 }
 
