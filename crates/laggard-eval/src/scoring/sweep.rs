@@ -30,15 +30,15 @@ impl Sweep {
 
     /// The threshold with the highest correlation coefficient, as a multiple of the default, and that coefficient.
     pub(super) fn best_mcc(&self) -> Option<(f64, f64)> {
-        let (mut said, mut best) = ([0, 0], None);
+        let (mut above, mut best) = ([0, 0], None);
         let all = self.bins.iter().fold([0, 0], |sum, bin| [sum[0] + bin[0], sum[1] + bin[1]]);
         for (number, bin) in self.bins.iter().enumerate().rev() {
-            said = [said[0] + bin[0], said[1] + bin[1]];
+            above = [above[0] + bin[0], above[1] + bin[1]];
             let confusion = Confusion {
-                true_positives: said[1],
-                false_positives: said[0],
-                false_negatives: all[1] - said[1],
-                true_negatives: all[0] - said[0],
+                true_positives: above[1],
+                false_positives: above[0],
+                false_negatives: all[1] - above[1],
+                true_negatives: all[0] - above[0],
             };
             let scale = ((number as f64 - 1.0) / IN_A_DOUBLING - DOUBLINGS).exp2();
             best = confusion

@@ -80,7 +80,8 @@ fn score_method(
     let incidents: Vec<(&Suspect, Option<usize>)> =
         report.suspects.iter().map(|suspect| (suspect, of_event(suspect))).collect();
     let is_blamed = |suspect: &Suspect| suspect.cause != Cause::WorkloadSkew;
-    tally.other_incidents += incidents.iter().filter(|(who, of)| of.is_none() && is_blamed(who)).count();
+    tally.other_incidents +=
+        incidents.iter().filter(|(suspect, of)| of.is_none() && is_blamed(suspect)).count();
     for (number, event) in events.iter().enumerate().filter(|(_, event)| event.begins_after(first)) {
         let count = incidents.iter().filter(|(_, of)| *of == Some(number)).count();
         tally.results.push(event_result(event, truth, &counter.alarms, count, first));

@@ -135,7 +135,8 @@ fn reported_server(suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> O
 fn wrong(one: &LabelledDataset, experiment: &Experiment) -> Option<String> {
     let rates = bench_rates(std::slice::from_ref(experiment)).aggregate;
     let is_right = rates.dtp.is_none_or(|dtp| dtp == 1.0) && rates.dfp == Some(0.0);
-    let said: Vec<String> = experiment.reported.iter().map(|a| format!("{} {}", a.name, a.cause)).collect();
-    let said = if said.is_empty() { "none".to_owned() } else { said.join(", ") };
-    (!is_right).then(|| format!("{}: suspects: {said}", one.location))
+    let suspects: Vec<String> =
+        experiment.reported.iter().map(|a| format!("{} {}", a.name, a.cause)).collect();
+    let suspects = if suspects.is_empty() { "none".to_owned() } else { suspects.join(", ") };
+    (!is_right).then(|| format!("{}: suspects: {suspects}", one.location))
 }

@@ -12,12 +12,11 @@ pub fn shown(bytes: u64) -> String {
     if mib < 1.0 { format!("{mib:.3} MiB") } else { format!("{mib:.1} MiB") }
 }
 
-/// How long a file is.
 pub fn of_file(path: &Path) -> anyhow::Result<u64> {
     Ok(path.metadata().with_context(|| path.display().to_string())?.len())
 }
 
-/// How long all files of a folder are that end in `ending`.
+/// The total size of the files in a folder that end in `ending`.
 pub fn of_folder(folder: &Path, ending: &str) -> anyhow::Result<u64> {
     let mut total = 0;
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {

@@ -1,4 +1,4 @@
-//! TCP connections for a recorder to see, with traffic on them.
+//! TCP connections with traffic, as load for a recorder.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,6 @@ pub struct Connections {
 const MESSAGE_BYTES: usize = 4096;
 
 impl Connections {
-    /// Opens so many.
     pub fn open(count: usize) -> std::io::Result<Connections> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -20,7 +19,7 @@ impl Connections {
         Ok(Connections { pairs })
     }
 
-    /// Sends a message over one of them.
+    /// Sends a message over a random connection.
     pub fn exercise(&mut self, number: usize) -> std::io::Result<()> {
         let count = self.pairs.len();
         let (near, far) = &mut self.pairs[number % count];

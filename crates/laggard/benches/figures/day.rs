@@ -6,15 +6,15 @@ use crate::random::Random;
 /// Seconds of a day.
 pub const SECONDS: u64 = 86_400;
 
-/// 2026-11-15T00:00:05Z, when a recorder begins a new file.
+/// 2026-11-15T00:00:05Z, the time at which a recorder begins a new file.
 pub const START_SECONDS: i64 = 1_794_700_805;
 
-/// The share of jobs that do nothing on an ordinary day.
+/// The share of idle jobs on an ordinary day.
 pub const ORDINARY: f64 = 0.35;
-/// On a day that is never quiet.
+/// The share of idle jobs on a busy day.
 pub const BUSY: f64 = 0.0;
 
-/// How long the server has been up then.
+/// The uptime of the server at the begin of the day.
 const UPTIME_SECONDS: i64 = 40 * 86_400;
 
 /// A server, at one second of its day.
@@ -31,7 +31,7 @@ pub struct Server {
     pub pressure: Pressure,
 }
 
-/// A block device's counters, as the kernel keeps them: /proc/diskstats tells times in milliseconds, rounded down.
+/// A block device's counters, as the kernel keeps them: /proc/diskstats has times in milliseconds, rounded down.
 #[derive(Clone, Default)]
 pub struct Disk {
     pub reads: Direction,
@@ -42,7 +42,7 @@ pub struct Disk {
     pub flush_ns: u64,
 }
 
-/// Requests one way.
+/// Requests in one direction.
 #[derive(Clone, Default)]
 pub struct Direction {
     pub requests: u64,
@@ -76,13 +76,13 @@ pub struct Pressure {
     pub cpu_some_us: u64,
 }
 
-/// What the clients do at a time: requests a second to each device.
+/// The load of the clients: requests per second to each device.
 struct Job {
     reads: f64,
     writes: f64,
-    /// Sectors of a whole request.
+    /// Sectors of a full request.
     sectors: u64,
-    /// It pauses: so many seconds at work out of so many.
+    /// Pauses: seconds of work, and seconds of the whole cycle.
     working: u64,
     period: u64,
     left: u64,
@@ -92,12 +92,12 @@ struct Device {
     disk: Disk,
     /// Some devices are a little slower than others.
     slowness: f64,
-    /// When in every five seconds a server leaves its mark on it, so that no other mounts it too.
+    /// The second, of every five, in which the server writes its multi-mount protection block.
     mark: i64,
 }
 
 impl Server {
-    /// A server with so many devices, of whose jobs that share does nothing.
+    /// `idle` is the share of idle jobs.
     pub fn new(devices: usize, idle: f64, seed: u64) -> Server {
         let mut random = Random::new(seed);
         let job = Job::new(idle, &mut random);
@@ -114,7 +114,7 @@ impl Server {
         Server { random, idle, job, devices, second: -1, late: 0, nics, tcp, pressure: Pressure::default() }
     }
 
-    /// Lets a second pass.
+    /// Advances the model by one second.
     pub fn tick(&mut self) {
         self.second += 1;
         self.late = self.random.between(40.0, 200.0) as i64;
@@ -134,7 +134,7 @@ impl Server {
         self.carry(read * 512, written * 512);
     }
 
-    /// What is written comes in over the network, what is read goes out.
+    /// Written data are received over the network, read data are sent.
     fn carry(&mut self, read: u64, written: u64) {
         let Server { random, nics, tcp, pressure, .. } = self;
         for nic in nics {
@@ -216,7 +216,7 @@ impl Device {
     }
 
     fn serve(&mut self, second: i64, load: (f64, f64), sectors: u64, random: &mut Random) {
-        // A request takes its seek and its transfer; the busier the device, the longer it waits.
+        // A request takes a seek and a transfer; it waits longer on a busy device.
         let alone_ms = (1.0 + sectors as f64 / 700.0) * self.slowness;
         let waiting = 1.0 + ((load.0 + load.1) * alone_ms / 1000.0).min(8.0);
         let mut ns = 0;
@@ -242,19 +242,17 @@ impl Disk {
         (self.reads.sectors, self.writes.sectors)
     }
 
-    /// The time that requests took together. The kernel adds up before it rounds.
+    /// The total time of requests. The kernel adds up before it rounds.
     pub fn weighted_ms(&self) -> u64 {
         told_ms(self.reads.ns + self.writes.ns + self.flush_ns)
     }
 
-    /// The time that flushes took.
     pub fn flush_ms(&self) -> u64 {
         told_ms(self.flush_ns)
     }
 }
 
 impl Direction {
-    /// The time that requests took.
     pub fn ms(&self) -> u64 {
         told_ms(self.ns)
     }
@@ -268,10 +266,10 @@ impl Direction {
         ns
     }
 
-    /// Completes about `load` requests; gives the nanoseconds they took together.
+    /// Completes about `load` requests; returns their total time in nanoseconds.
     fn serve(&mut self, load: f64, sectors: u64, each_ms: f64, random: &mut Random) -> u64 {
         let requests = random.count(load);
-        // Most requests are whole; one of ten is the start or the end of a file.
+        // Nine of ten requests are full; the others are the begin or end of a file.
         let partial = random.count(requests as f64 * 0.1).min(requests);
         let lost = (0..partial).map(|_| 8 * (random.share() * (sectors / 8) as f64) as u64).sum::<u64>();
         let ns = nanoseconds(requests as f64 * each_ms * random.between(0.7, 1.3));
@@ -285,7 +283,7 @@ impl Direction {
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// As /proc/diskstats tells it: in 32 bits.
+/// As in /proc/diskstats: 32 bits.
 fn told_ms(ns: u64) -> u64 {
     u64::from((ns / NS_PER_MS) as u32)
 }

@@ -1,7 +1,7 @@
-//! Block devices for a recorder to see, with requests on them.
+//! Block devices with requests, as load for a recorder.
 //!
-//! They go away with this process, however it ends: a loop device that is detached while it is open stays until
-//! it is closed, and so does the file behind it.
+//! They disappear when this process ends, even if it is killed: a loop device that is detached while it is open, and
+//! its deleted file, exist until the device is closed.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -16,7 +16,7 @@ use crate::tools;
 
 const DEVICE_BYTES: u64 = 64 << 20;
 const LARGEST_REQUEST_BYTES: usize = 256 << 10;
-/// What requests past the page cache have to be aligned to.
+/// The alignment of direct I/O.
 const ALIGNMENT: usize = 4096;
 
 /// Loop devices in use.
@@ -27,7 +27,6 @@ pub struct Disks {
 }
 
 impl Disks {
-    /// Sets up so many.
     pub fn attach(count: usize) -> anyhow::Result<Disks> {
         tools::program("losetup")?;
         let folder = tempfile::tempdir()?;
@@ -36,7 +35,7 @@ impl Disks {
         Ok(Disks { devices, random: Random::new(7), buffer: vec![0x5a; LARGEST_REQUEST_BYTES + ALIGNMENT] })
     }
 
-    /// Reads from one of them, or writes to it: 4 to 256 KiB.
+    /// Reads or writes 4 to 256 KiB on a random device.
     pub fn exercise(&mut self, number: usize) -> anyhow::Result<()> {
         let (device, random) = (&self.devices[number], &mut self.random);
         let length = ALIGNMENT << random.below(7);
@@ -54,16 +53,13 @@ impl Disks {
 fn attach(file: &Path) -> anyhow::Result<File> {
     File::create(file)?.set_len(DEVICE_BYTES)?;
     let attached = Command::new("losetup").args(["--find", "--show"]).arg(file).output()?;
-    let said = String::from_utf8_lossy(&attached.stderr);
-    anyhow::ensure!(attached.status.success(), "losetup: {}", said.trim());
+    let stderr = String::from_utf8_lossy(&attached.stderr);
+    anyhow::ensure!(attached.status.success(), "losetup: {}", stderr.trim());
     let device = String::from_utf8_lossy(&attached.stdout).trim().to_owned();
     let direct = OFlags::DIRECT.bits().cast_signed();
     let opened = OpenOptions::new().read(true).write(true).custom_flags(direct).open(&device);
     let detached = Command::new("losetup").args(["--detach", &device]).status();
     let opened = opened.with_context(|| device.clone())?;
-    anyhow::ensure!(
-        detached?.success(),
-        "{device}: cannot be detached: do it with `losetup --detach {device}`"
-    );
+    anyhow::ensure!(detached?.success(), "{device}: cannot be detached: run `losetup --detach {device}`");
     Ok(opened)
 }

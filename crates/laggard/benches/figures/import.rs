@@ -1,4 +1,4 @@
-//! How fast sa files are imported, against `sadf` that prints the same file's disks.
+//! The speed of importing sa files, compared with `sadf` printing the disks of the same file.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -36,7 +36,7 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     Ok(outcome(bytes::of_file(&file)?, samples, &ours, &theirs))
 }
 
-/// Writes a file of about that size; gives the number of its samples.
+/// Writes a file of about this size; returns the number of samples.
 fn write(path: &Path, size: u64) -> anyhow::Result<u64> {
     let mut server = Server::new(DEVICES, ORDINARY, 1);
     let mut file = sa_file::SaFile::begin(BufWriter::new(File::create(path)?), DEVICES)?;
@@ -51,7 +51,7 @@ fn write(path: &Path, size: u64) -> anyhow::Result<u64> {
 }
 
 fn outcome(size: u64, samples: u64, ours: &[Spent], theirs: &[Spent]) -> Outcome {
-    let mut outcome = Outcome::new(&["", "wall", "CPU", "MiB of file a CPU second", "most memory"]);
+    let mut outcome = Outcome::new(&["", "wall", "CPU", "MiB of file per CPU second", "most memory"]);
     let mut line = |what: &str, runs: &[Spent]| {
         let (wall, cpu) = (middle(runs, |s| s.wall), middle(runs, |s| s.cpu));
         let speed = format!("{:.0}", size as f64 / bytes::MIB / cpu.as_secs_f64());

@@ -1,4 +1,4 @@
-//! A host that has something to record.
+//! Load on this host, to be recorded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,19 +14,19 @@ pub const DEVICES: usize = 72;
 /// TCP connections in use, as the kernel counts them: both ends are on this host, and each is one.
 pub const CONNECTIONS: usize = 200;
 
-/// Requests and messages to all of these, more at some times than at others.
+/// Requests and messages at a varying rate.
 pub struct Load {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
 const A_WHILE: Duration = Duration::from_millis(20);
-/// How many whiles the load stays the same, and how many requests it makes in one.
+/// The number of intervals with the same load, and the requests in an interval.
 const STEADY_WHILES: (f64, f64) = (50.0, 1500.0);
 const REQUESTS: (f64, f64) = (0.2, 12.0);
 
 impl Load {
-    /// Sets everything up, and begins.
+    /// Creates the devices and connections and starts the load.
     pub fn start() -> anyhow::Result<Load> {
         let (mut disks, mut connections) = (Disks::attach(DEVICES)?, Connections::open(CONNECTIONS / 2)?);
         (0..DEVICES).try_for_each(|number| disks.exercise(number))?;
@@ -52,7 +52,7 @@ impl Load {
         Ok(Load { is_over, thread: std::thread::spawn(work) })
     }
 
-    /// Ends it, and removes everything.
+    /// Stops the load and removes the devices.
     pub fn stop(self) -> anyhow::Result<()> {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| anyhow::anyhow!("the load failed"))?

@@ -1,4 +1,4 @@
-//! How fast logs are classified, against `grep` that counts the lines with the same words.
+//! The speed of classifying logs, compared with `grep` counting the lines with the same words.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,7 +17,7 @@ const LEAST_BYTES_PER_SECOND: f64 = 200e6;
 const MOST_MEMORY_MIB: f64 = 64.0;
 const RUNS: usize = 3;
 
-/// Of a hundred lines of the debug buffers that the authors of PFault publish, four have a word of failure.
+/// Lines with a failure word, of 100 lines; as in the debug buffers that the authors of PFault publish.
 const FAILURES_OF_A_HUNDRED: usize = 4;
 
 const WORDS: &str = "fail|error|unable|cannot|could not|timed? ?out|refus|unreach|lost|evict|offline|disconnect|abort|\
@@ -35,14 +35,14 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
         ours.push(process::run(Command::new(tools::laggard()).args(["logs", "classify"]).arg(&file))?);
         let mut counting = Command::new(&grep);
         counting.args(["-a", "-c", "-i", "-E", WORDS]).arg(&file).env("LC_ALL", "C");
-        // With its output thrown away it would stop at the first line.
+        // grep stops at the first match if its output is /dev/null.
         let count = File::create(folder.path().join("count"))?;
         theirs.push(process::start_to(&mut counting, count.into())?.finish()?);
     }
     Ok(outcome(bytes::of_file(&file)?, &ours, &theirs))
 }
 
-/// Lines like those of a debug buffer of Lustre, about that many bytes of them.
+/// Writes about `size` bytes of lines like those of a Lustre debug buffer.
 fn write(path: &Path, size: u64) -> anyhow::Result<()> {
     let mut random = Random::new(1);
     let mut file = BufWriter::new(File::create(path)?);
@@ -83,7 +83,7 @@ fn failure(random: &mut Random) -> &'static str {
 }
 
 fn outcome(size: u64, ours: &[Spent], theirs: &[Spent]) -> Outcome {
-    let mut outcome = Outcome::new(&["", "wall", "CPU", "MB a CPU second", "most memory"]);
+    let mut outcome = Outcome::new(&["", "wall", "CPU", "MB per CPU second", "most memory"]);
     let speed = |runs: &[Spent]| size as f64 / middle(runs, |spent| spent.cpu).as_secs_f64();
     let memory = |runs: &[Spent]| runs.iter().map(|spent| spent.peak_bytes).max().unwrap_or(0);
     let mut line = |what: &str, runs: &[Spent]| {
@@ -94,7 +94,7 @@ fn outcome(size: u64, ours: &[Spent], theirs: &[Spent]) -> Outcome {
     line("`laggard logs classify FILE`", ours);
     line("`grep -aciE` of the same words", theirs);
     let measured = format!("{:.0} MB/s, {:.2} of grep's", speed(ours) / 1e6, speed(ours) / speed(theirs));
-    let goal = format!("{:.0} MB by CPU second", LEAST_BYTES_PER_SECOND / 1e6);
+    let goal = format!("{:.0} MB per CPU second", LEAST_BYTES_PER_SECOND / 1e6);
     outcome.goal(&goal, speed(ours) >= LEAST_BYTES_PER_SECOND, &measured);
     let fits = memory(ours) as f64 / bytes::MIB <= MOST_MEMORY_MIB;
     outcome.goal(&format!("under {MOST_MEMORY_MIB} MiB"), fits, &bytes::shown(memory(ours)));

@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! Describes the machine on which the measurements are taken.
 
 /// Processor, kernel and date, in a line.
 pub fn described() -> String {

@@ -1,9 +1,9 @@
-//! The figures of docs/figures.md, each measured against its peer in one run.
+//! The measurements of docs/figures.md, each compared with another tool in the same run.
 //!
-//! `cargo bench -p laggard --bench figures -- [record|seal|size|import|read|logs]...` (without a word: all of them).
-//! `LAGGARD_FIGURES_SCALE=0.01` takes a hundredth of the samples: to try it out, not to quote.
+//! `cargo bench -p laggard --bench figures -- [record|seal|size|import|read|logs]...` (without arguments: all).
+//! `LAGGARD_FIGURES_SCALE=0.01` takes 1 % of the samples, for a quick test only.
 
-#![allow(clippy::print_stdout, reason = "a bench speaks to its user")]
+#![allow(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 mod bytes;
 mod connections;
@@ -42,12 +42,12 @@ const FIGURES: [(&str, Measure); 6] = [
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if !arguments.iter().any(|a| a == "--bench") {
-        println!("figures take minutes: run them with `cargo bench`, not with `cargo test`");
+        println!("these benchmarks take minutes: run them with `cargo bench`, not with `cargo test`");
         return Ok(());
     }
     let wanted: Vec<&str> = arguments.iter().map(String::as_str).filter(|a| !a.starts_with('-')).collect();
-    if let Some(stranger) = wanted.iter().find(|word| FIGURES.iter().all(|(name, _)| name != *word)) {
-        anyhow::bail!("{stranger:?}: expected record, seal, size, import, read or logs");
+    if let Some(unknown) = wanted.iter().find(|word| FIGURES.iter().all(|(name, _)| name != *word)) {
+        anyhow::bail!("{unknown:?}: expected record, seal, size, import, read or logs");
     }
     let scale = Scale::from_environment()?;
     println!("{}\n{scale}", machine::described());

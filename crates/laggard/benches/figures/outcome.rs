@@ -1,8 +1,8 @@
-//! What was measured, as a Markdown table.
+//! Results as a Markdown table.
 
 use std::fmt;
 
-/// Lines of one figure.
+/// The results of one benchmark.
 pub struct Outcome {
     heading: Vec<String>,
     lines: Vec<Vec<String>>,
@@ -10,24 +10,20 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// A table with that heading.
     pub fn new(heading: &[&str]) -> Outcome {
         let heading = heading.iter().map(|text| text.to_string()).collect();
         Outcome { heading, lines: Vec::new(), verdicts: Vec::new() }
     }
 
-    /// Adds a line.
     pub fn line(&mut self, cells: &[&str]) {
         self.lines.push(cells.iter().map(|text| text.to_string()).collect());
     }
 
-    /// Says whether a goal is reached.
     pub fn goal(&mut self, goal: &str, is_reached: bool, measured: &str) {
         let verdict = if is_reached { "reached" } else { "MISSED" };
         self.verdicts.push(format!("- goal: {goal}: {verdict} ({measured})"));
     }
 
-    /// Adds a remark.
     pub fn remark(&mut self, text: impl fmt::Display) {
         self.verdicts.push(format!("- {text}"));
     }

@@ -1,4 +1,4 @@
-//! What a program costs: time, processor time, memory.
+//! Measures the elapsed time, CPU time and memory of a program.
 
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// What a program took from its start to its end.
+/// Resources used by a program from start to end.
 #[derive(Clone, Copy)]
 pub struct Spent {
     pub wall: Duration,
-    /// Of all its threads, in user and kernel mode.
+    /// All threads, user and kernel mode.
     pub cpu: Duration,
-    /// Most resident memory at any time, to within what [`LOOK_EVERY`] lets pass.
+    /// Peak resident memory, polled every [`POLL_EVERY`].
     pub peak_bytes: u64,
 }
 
-/// A program under way. It is ended when this is dropped.
+/// A running program. It is killed when this is dropped.
 pub struct Running {
     name: String,
     child: Child,
@@ -25,14 +25,14 @@ pub struct Running {
     watcher: Option<JoinHandle<u64>>,
 }
 
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const POLL_EVERY: Duration = Duration::from_millis(5);
 
-/// Starts a program with nothing to read, whose output nobody sees.
+/// Starts a program without input and discards its output.
 pub fn start(command: &mut Command) -> anyhow::Result<Running> {
     start_to(command, Stdio::null())
 }
 
-/// Starts a program whose output goes somewhere.
+/// Starts a program without input.
 pub fn start_to(command: &mut Command, output: Stdio) -> anyhow::Result<Running> {
     let name = command.get_program().to_string_lossy().into_owned();
     let began = Instant::now();
@@ -49,9 +49,9 @@ pub fn run(command: &mut Command) -> anyhow::Result<Spent> {
 }
 
 impl Running {
-    /// Waits for its end. Nothing else may be waited for at the same time: children are accounted together.
+    /// Only one program may be waited for at a time: the kernel counts all children together.
     pub fn finish(mut self) -> anyhow::Result<Spent> {
-        let watcher = self.watcher.take().context("a program ends once")?;
+        let watcher = self.watcher.take().context("a program is waited for once")?;
         let peak_bytes =
             watcher.join().map_err(|_| anyhow::anyhow!("the watcher of {} failed", self.name))?;
         let wall = self.began.elapsed();
@@ -69,13 +69,13 @@ impl Drop for Running {
     }
 }
 
-/// Looks at a process until it has ended; gives its most resident memory. A process that has ended and was not
-/// waited for has no memory, but still its number.
+/// Polls a process until it has ended; returns its peak resident memory. A process that has ended and was not waited
+/// for has no memory, but keeps its PID.
 fn watch(pid: u32) -> u64 {
     let mut most = 0;
     while let Some(bytes) = peak_memory(pid) {
         most = bytes;
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_EVERY);
     }
     most
 }
@@ -87,7 +87,7 @@ fn peak_memory(pid: u32) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Processor time of the children that were waited for.
+/// CPU time of the children that were waited for.
 fn cpu_of_children() -> anyhow::Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let micros = |time: nix::sys::time::TimeVal| {

@@ -1,10 +1,9 @@
-//! Numbers that look random and are the same in every run.
+//! Reproducible pseudo-random numbers.
 
-/// A generator (splitmix64).
+/// splitmix64.
 pub struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -31,15 +30,15 @@ impl Random {
         low + (high - low) * self.share()
     }
 
-    /// From `low` up to `high`, as many in each decade.
+    /// From `low` up to `high`, log-uniform.
     pub fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         self.between(low.ln(), high.ln()).exp()
     }
 
-    /// How many of independent events of that mean number happen.
+    /// A number of independent events with this mean.
     pub fn count(&mut self, mean: f64) -> u64 {
         if mean > 16.0 {
-            // Four even shares together are nearly a bell; its width is that of the count.
+            // The sum of four uniform numbers is nearly normal; scaled to the deviation of the count.
             let bell = (0..4).map(|_| self.share()).sum::<f64>() - 2.0;
             return (mean + bell * (3.0 * mean).sqrt()).round().max(0.0) as u64;
         }

@@ -1,4 +1,4 @@
-//! How fast one metric of many components is read, against the bare decoding of the same columns by pyarrow.
+//! The speed of reading one metric of many components, compared with pyarrow decoding the same columns.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,8 +25,7 @@ const EVERY_SECONDS: i64 = 15;
 const RUNS: usize = 3;
 const LEAST_A_SECOND: f64 = 50e6;
 
-/// Counters of `await` that every row of the files has. The others that it could be made of are either absent
-/// (`ios`) or never move.
+/// The counters of `await` in the files. Other counters that `await` can use are absent (`ios`) or constant.
 const COUNTERS: [&str; 6] = ["reads", "writes", "discards", "read_ms", "write_ms", "discard_ms"];
 
 /// `await` of 768 attachments over a day, every 15 s.
@@ -37,15 +36,15 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     let mut runs = (0..RUNS).map(|_| read(folder.path())).collect::<anyhow::Result<Vec<Taken>>>()?;
     runs.sort_by_key(|taken| taken.cpu);
     let rows = HOSTS * DEVICES as u64 * seconds;
-    let mut outcome = Outcome::new(&["", "wall", "CPU", "million counters a CPU second"]);
+    let mut outcome = Outcome::new(&["", "wall", "CPU", "million counters per CPU second"]);
     line(&mut outcome, "`Tabulator::new` and `table`", &runs[RUNS / 2], rows);
     match peer(folder.path()) {
         Ok(taken) => line(&mut outcome, "`pyarrow.parquet.read_table`, 1 thread", &taken, rows),
-        Err(error) => outcome.remark(format_args!("no peer: {error:#}")),
+        Err(error) => outcome.remark(format_args!("no comparison: {error:#}")),
     }
     let speed = speed(&runs[RUNS / 2], rows);
     outcome.goal(
-        "50 million counters a second on one core",
+        "50 million counters per second on one core",
         speed >= LEAST_A_SECOND,
         &format!("{:.0} million", speed / 1e6),
     );
@@ -58,7 +57,6 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// What reading took.
 struct Taken {
     wall: Duration,
     cpu: Duration,
@@ -94,7 +92,7 @@ fn read(folder: &Path) -> anyhow::Result<Taken> {
     anyhow::ensure!(tabulator.problems().is_empty(), "some files could not be read");
     let (found, expected) = (table.components.len(), HOSTS as usize * DEVICES);
     anyhow::ensure!(found == expected, "{found} components were read, expected {expected}");
-    // The day begins at 00:00:05, so its first instant has none before it to compare with.
+    // The day begins at 00:00:05, so the first instant has no previous sample.
     let missing = table.values.iter().filter(|value| value.is_nan()).count();
     anyhow::ensure!(missing <= found, "{missing} of {} values are missing", table.values.len());
     Ok(taken)
@@ -111,14 +109,14 @@ for file in sorted(glob.glob(sys.argv[1] + '/*.disk.parquet')):
 print(time.perf_counter() - wall, time.process_time() - cpu)
 ";
 
-/// Decodes the same columns, and does nothing with them.
+/// Decodes the same columns and discards them.
 fn peer(folder: &Path) -> anyhow::Result<Taken> {
     let metric = Metric::named("await").context("await is a metric")?;
     let plan = Plan::new(metric, false);
     let columns = [&["time", "uptime", "component"], plan.columns()].concat().join(",");
     let output = Command::new(tools::python()?).args(["-c", SCRIPT]).arg(folder).arg(columns).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    anyhow::ensure!(output.status.success(), "pyarrow: {}", said.trim());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "pyarrow: {}", stderr.trim());
     let printed = String::from_utf8_lossy(&output.stdout);
     let seconds: Vec<f64> = printed.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
     let &[wall, cpu] = seconds.as_slice() else { anyhow::bail!("pyarrow: expected two numbers: {printed}") };
@@ -139,7 +137,7 @@ fn speed(taken: &Taken, rows: u64) -> f64 {
     (rows * COUNTERS.len() as u64) as f64 / taken.cpu.as_secs_f64()
 }
 
-/// Hosts are read side by side.
+/// Hosts are read in parallel.
 fn cpu_of_all_threads() -> anyhow::Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_SELF)?;
     let micros = |time: nix::sys::time::TimeVal| {

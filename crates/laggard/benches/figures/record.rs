@@ -1,4 +1,4 @@
-//! What recording costs, against sadc on the same host at the same time.
+//! The CPU time and memory of recording, compared with sadc on the same host at the same time.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,10 +12,10 @@ use crate::process::{self, Spent};
 use crate::scale::Scale;
 use crate::{bytes, tools};
 
-/// What a recorder may take, also while it seals.
+/// The limit for a recorder, also while it seals.
 const MOST_MEMORY_MIB: f64 = 20.0;
 
-/// As in the issue: 72 devices, 200 connections, a sample a second.
+/// 72 devices, 200 connections, one sample per second.
 pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     tools::ensure_root()?;
     let sadc = tools::sadc()?;
@@ -33,14 +33,13 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     Ok(outcome(samples, laggard, sadc))
 }
 
-/// As a recorder is started.
 pub fn record<'c>(command: &'c mut Command, folder: &Path, seconds: u64) -> &'c mut Command {
     command.args(["record", "--quiet", "--every", "1s", "--for", &format!("{seconds}s"), "-o"]).arg(folder)
 }
 
 fn outcome(samples: u64, laggard: Spent, sadc: Spent) -> Outcome {
     let micros = |spent: Spent| spent.cpu.as_secs_f64() * 1e6 / samples as f64;
-    let mut outcome = Outcome::new(&["", "CPU a sample", "most memory"]);
+    let mut outcome = Outcome::new(&["", "CPU per sample", "most memory"]);
     for (what, spent) in [("`laggard record`, start and sealing included", laggard), ("`sadc -S DISK`", sadc)]
     {
         outcome.line(&[what, &format!("{:.0} us", micros(spent)), &bytes::shown(spent.peak_bytes)]);
@@ -55,7 +54,7 @@ fn outcome(samples: u64, laggard: Spent, sadc: Spent) -> Outcome {
     outcome
 }
 
-/// That what was to be seen was seen.
+/// Checks that all devices and connections were recorded.
 fn check(folder: &Path) -> anyhow::Result<()> {
     for (table, least) in [("disk", DEVICES), ("socket", CONNECTIONS)] {
         let segments = Dataset::in_folder(folder).segments()?.segments;

@@ -1,14 +1,13 @@
-//! An sa file of the model's day, as sysstat 12.6 on a 64-bit little-endian machine would have written it, with no
-//! activity that laggard does not record too.
+//! Writes an sa file of the model's day, as sysstat 12.6 does on a 64-bit little-endian machine, with only the
+//! activities that laggard also records.
 
 use std::io::{self, Write};
 
 use crate::day::{Disk, Nic, SECONDS, START_SECONDS, Server};
 
-/// Writes samples of a server.
 pub struct SaFile<W> {
     out: W,
-    /// Where the bytes of a record are put together.
+    /// The buffer for one record.
     record: Vec<u8>,
 }
 
@@ -33,7 +32,6 @@ const STATISTICS: u8 = 1;
 const MAJORS: [u32; 6] = [8, 65, 66, 67, 68, 69];
 
 impl<W: Write> SaFile<W> {
-    /// Begins a file of a server with so many devices.
     pub fn begin(out: W, devices: usize) -> io::Result<SaFile<W>> {
         let mut file = SaFile { out, record: Vec::new() };
         let activities = activities(devices as u32);
@@ -43,7 +41,7 @@ impl<W: Write> SaFile<W> {
         Ok(file)
     }
 
-    /// Adds a sample; gives the bytes it took.
+    /// Adds a sample; returns its size in bytes.
     pub fn add(&mut self, server: &Server) -> io::Result<usize> {
         let seconds = server.time_us() / 1_000_000;
         self.long((server.uptime_us() / 10_000) as u64);
@@ -64,7 +62,6 @@ impl<W: Write> SaFile<W> {
         Ok(bytes)
     }
 
-    /// Ends the file.
     pub fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }

@@ -1,4 +1,4 @@
-//! How much is measured.
+//! The scale of the measurements.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Scale(f64);
 const VARIABLE: &str = "LAGGARD_FIGURES_SCALE";
 
 impl Scale {
-    /// All of it, unless the environment says less.
+    /// The full measurement, unless the environment variable is set.
     pub fn from_environment() -> anyhow::Result<Scale> {
         let Ok(text) = std::env::var(VARIABLE) else { return Ok(Scale(1.0)) };
         let scale: f64 = text.parse().with_context(|| format!("{VARIABLE}={text}: expected a number"))?;
@@ -19,7 +19,7 @@ impl Scale {
         Ok(Scale(scale))
     }
 
-    /// That share of `whole`, at least `least`.
+    /// This share of `whole`, at least `least`.
     pub fn of(self, whole: u64, least: u64) -> u64 {
         ((whole as f64 * self.0) as u64).max(least)
     }
@@ -29,7 +29,7 @@ impl fmt::Display for Scale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             1.0 => write!(f, "scale: full"),
-            part => write!(f, "scale: {part} ({VARIABLE}): not to be quoted"),
+            part => write!(f, "scale: {part} ({VARIABLE}): not for publication"),
         }
     }
 }

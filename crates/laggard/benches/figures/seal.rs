@@ -1,4 +1,4 @@
-//! What it costs a recorder to seal the day before.
+//! The cost of sealing the previous day when a recorder starts.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ use crate::{bytes, process, tools};
 const HOST: &str = "oss1";
 const MOST_MEMORY_MIB: f64 = 64.0;
 
-/// Leaves a day's tails, as a recorder does that was killed before midnight, and lets the next one seal them.
+/// Leaves the tails of a day, as a recorder that was killed before midnight, and starts a recorder that seals them.
 pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     let folder = tempfile::tempdir()?;
     let seconds = scale.of(SECONDS, 600);
@@ -26,7 +26,7 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     let left = bytes::of_folder(folder.path(), ".arrow")?;
     anyhow::ensure!(left == 0, "the day's tail was not sealed: {left} bytes are left");
     let sealed = bytes::of_folder(folder.path(), ".parquet")?;
-    let mut outcome = Outcome::new(&["samples", "tails", "sealed", "CPU", "CPU a sample", "most memory"]);
+    let mut outcome = Outcome::new(&["samples", "tails", "sealed", "CPU", "CPU per sample", "most memory"]);
     let cpu = spent.cpu.as_secs_f64();
     let (samples, each) = (seconds.to_string(), format!("{:.0} us", cpu * 1e6 / seconds as f64));
     let [tail, sealed, most] = [tail, sealed, spent.peak_bytes].map(bytes::shown);

@@ -1,4 +1,4 @@
-//! How large a recording is, against `xz -1` of sadc's file of the same samples.
+//! The size of a recording, compared with `xz -1` of sadc's file of the same samples.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -18,14 +18,14 @@ use crate::{bytes, process, sa_file, tools};
 const MOST_OF_XZ: f64 = 0.5;
 const HOST: &str = "oss1";
 
-/// What sadc is told to record: what laggard reads of its files, and nothing else.
+/// The activities that sadc records: only those that laggard reads.
 const ACTIVITIES: &str =
     "A_NULL,A_DISK,A_NET_DEV,A_NET_EDEV,A_NET_TCP,A_NET_ETCP,A_PSI_CPU,A_PSI_IO,A_PSI_MEM";
 
-/// The tables that hold what sadc records too. Links, sockets and the recorder itself are laggard's own.
+/// The tables that sadc also records. sadc does not record links, sockets and the recorder itself.
 const SHARED: [&str; 4] = [".disk.parquet", ".net.parquet", ".tcp.parquet", ".pressure.parquet"];
 
-/// Two modelled days, imported and recorded; and some minutes of this host.
+/// Two modelled days, imported and recorded, and some minutes of this host.
 pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     tools::program("xz")?;
     let heading = ["samples", "sa file", "`xz -1` of it", "dataset", "made by", "dataset to xz"];
@@ -36,9 +36,7 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     if let Err(error) = real(scale, &mut outcome) {
         outcome.remark(format_args!("no real samples: {error:#}"));
     }
-    outcome.remark(
-        "what is recorded has reads and writes apart, merges, flushes and requests in flight besides",
-    );
+    outcome.remark("a recording also has separate reads and writes, merges, flushes and requests in flight");
     Ok(outcome)
 }
 
@@ -46,14 +44,14 @@ fn modelled(what: &str, seconds: u64, idle: f64, outcome: &mut Outcome) -> anyho
     let folder = tempfile::tempdir()?;
     let (sa, recorded) = (folder.path().join("sa"), folder.path().join("recorded"));
     let tail = write_twice(Server::new(DEVICES, idle, 1), &sa, &recorded, seconds)?;
-    let xz = pressed(&sa)?;
+    let xz = compressed(&sa)?;
     compare(outcome, what, &sa, xz, "`import`", &import(&sa, folder.path())?)?;
     compare(outcome, what, &sa, xz, "`record`", &recorded)?;
     outcome.remark(format_args!("{what}: the live tail, before it was sealed: {}", bytes::shown(tail)));
     Ok(())
 }
 
-/// Writes the same samples twice; gives the size of the recorder's tail.
+/// Writes the same samples in both formats; returns the size of the recorder's tail.
 fn write_twice(mut server: Server, sa: &Path, recorded: &Path, seconds: u64) -> anyhow::Result<u64> {
     let mut tables = Tables::new(HOST, DEVICES, 0);
     let mut file = sa_file::SaFile::begin(BufWriter::new(File::create(sa)?), DEVICES)?;
@@ -75,8 +73,8 @@ fn write_twice(mut server: Server, sa: &Path, recorded: &Path, seconds: u64) -> 
     Ok(tail)
 }
 
-/// Some minutes of this host: by sadc, with everything it records by default and with only what laggard reads of
-/// it, and by laggard.
+/// Some minutes of this host, recorded by laggard, by sadc with its defaults, and by sadc with only the activities
+/// that laggard reads.
 fn real(scale: Scale, outcome: &mut Outcome) -> anyhow::Result<()> {
     tools::ensure_root()?;
     let sadc = tools::sadc()?;
@@ -93,7 +91,7 @@ fn real(scale: Scale, outcome: &mut Outcome) -> anyhow::Result<()> {
     sadcs.into_iter().chain([laggard]).try_for_each(|running| running.finish().map(drop))?;
     load.stop()?;
     for (file, what) in [(narrow, "the same activities"), (wide, "`sadc -S DISK`")] {
-        let (what, xz) = (format!("{samples} s of this host, {what}"), pressed(&file)?);
+        let (what, xz) = (format!("{samples} s of this host, {what}"), compressed(&file)?);
         compare(outcome, &what, &file, xz, "`import`", &import(&file, folder.path())?)?;
         compare(outcome, &what, &file, xz, "`record`", &recorded)?;
     }
@@ -106,13 +104,13 @@ fn import(sa: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(dataset)
 }
 
-/// What `xz -1` makes of a file, in bytes.
-fn pressed(file: &Path) -> anyhow::Result<u64> {
-    let pressed = file.with_extension("xz");
+/// The size of a file after `xz -1`, in bytes.
+fn compressed(file: &Path) -> anyhow::Result<u64> {
+    let compressed = file.with_extension("xz");
     let xz =
-        Command::new("xz").args(["-1", "--stdout"]).arg(file).stdout(File::create(&pressed)?).status()?;
+        Command::new("xz").args(["-1", "--stdout"]).arg(file).stdout(File::create(&compressed)?).status()?;
     anyhow::ensure!(xz.success(), "xz: {xz}");
-    bytes::of_file(&pressed)
+    bytes::of_file(&compressed)
 }
 
 fn compare(

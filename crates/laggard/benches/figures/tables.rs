@@ -8,7 +8,7 @@ use laggard_store::Origin;
 
 use crate::day::{Disk, Server};
 
-/// The rows of one host, second by second. Names are made once.
+/// The rows of one host, by second. Names are created once.
 pub struct Tables {
     disk: RawTable,
     net: RawTable,
@@ -18,7 +18,6 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// For a host with so many devices and connections.
     pub fn new(host: &str, devices: usize, sockets: usize) -> Tables {
         let mut tables = Tables {
             disk: table("disk"),
@@ -46,12 +45,11 @@ impl Tables {
         tables
     }
 
-    /// Forgets the rows of the second before.
+    /// Removes the rows of the previous second.
     pub fn clear(&mut self) {
         self.each().for_each(RawTable::clear);
     }
 
-    /// Takes a sample.
     pub fn add(&mut self, server: &Server) {
         self.add_disks(server);
         let (time, uptime) = moment(server);
@@ -70,7 +68,7 @@ impl Tables {
         self.add_sockets(server);
     }
 
-    /// Takes only the devices of a sample.
+    /// Adds only the devices of a sample.
     pub fn add_disks(&mut self, server: &Server) {
         let (time, uptime) = moment(server);
         for (number, disk) in (0..).zip(server.disks()) {
@@ -78,7 +76,7 @@ impl Tables {
         }
     }
 
-    /// Connections share what goes through the first interface.
+    /// Connections share the traffic of the first interface.
     fn add_sockets(&mut self, server: &Server) {
         let (time, uptime) = moment(server);
         let sockets = self.socket.names().len() as u64;
@@ -100,13 +98,12 @@ impl Tables {
         [disk, net, tcp, pressure, socket].into_iter()
     }
 
-    /// The rows of devices.
     pub fn disk(&self) -> &RawTable {
         &self.disk
     }
 }
 
-/// As `laggard record` would say it.
+/// As `laggard record` writes it.
 pub fn origin(host: &str) -> Origin {
     let every = Some(Span::SECOND);
     Origin { host: host.into(), every, wraps_at_32_bits: false, source: "laggard record".into() }

@@ -1,15 +1,14 @@
-//! The programs that laggard is measured against.
+//! The programs that laggard is compared with.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 
-/// laggard itself, as built for this bench.
 pub fn laggard() -> PathBuf {
     env!("CARGO_BIN_EXE_laggard").into()
 }
 
-/// sysstat's recorder, which lies outside of every search path.
+/// sysstat's recorder, which is not in the search path.
 pub fn sadc() -> anyhow::Result<PathBuf> {
     let places =
         ["/usr/lib/sysstat/sadc", "/usr/lib64/sa/sadc", "/usr/lib/sa/sadc", "/usr/libexec/sysstat/sadc"];
@@ -17,7 +16,6 @@ pub fn sadc() -> anyhow::Result<PathBuf> {
     found.with_context(|| format!("needs sadc: found none of {}: install sysstat", places.join(", ")))
 }
 
-/// A program of the search path.
 pub fn program(name: &str) -> anyhow::Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file());
@@ -33,13 +31,12 @@ pub fn python() -> anyhow::Result<PathBuf> {
     let tried = std::process::Command::new(&python).args(["-c", "import pyarrow.parquet"]).output()?;
     anyhow::ensure!(
         tried.status.success(),
-        "{}: has no pyarrow: name another with LAGGARD_PYTHON",
+        "{}: has no pyarrow: set LAGGARD_PYTHON to a Python with pyarrow",
         python.display()
     );
     Ok(python)
 }
 
-/// That the user may do anything.
 pub fn ensure_root() -> anyhow::Result<()> {
     anyhow::ensure!(rustix::process::geteuid().is_root(), "needs root: it sets up loop devices");
     Ok(())

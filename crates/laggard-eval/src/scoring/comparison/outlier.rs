@@ -34,19 +34,22 @@ impl Rating for Outliers {
         let found = (self.detect)(&rows);
         let mut rated = block.against_medians(|value, median| f64::from(u8::from(value > median)));
         for (member, row) in rated.iter_mut().enumerate() {
-            let odd =
-                found.as_ref().map_or(vec![false; row.len()], |f| odd(&f.series_results[member], row.len()));
-            row.iter_mut().zip(odd).for_each(|(rating, odd)| *rating *= f64::from(u8::from(odd)));
+            let outliers = found
+                .as_ref()
+                .map_or(vec![false; row.len()], |f| outliers(&f.series_results[member], row.len()));
+            row.iter_mut()
+                .zip(outliers)
+                .for_each(|(rating, is_outlier)| *rating *= f64::from(u8::from(is_outlier)));
         }
         rated
     }
 }
 
-fn odd(series: &Series, len: usize) -> Vec<bool> {
-    let mut odd = vec![false; len];
+fn outliers(series: &Series, len: usize) -> Vec<bool> {
+    let mut outliers = vec![false; len];
     for interval in &series.outlier_intervals.intervals {
         let end = interval.end.unwrap_or(len).min(len);
-        odd[interval.start.min(end)..end].fill(true);
+        outliers[interval.start.min(end)..end].fill(true);
     }
-    odd
+    outliers
 }
