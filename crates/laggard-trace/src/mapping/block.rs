@@ -1,34 +1,13 @@
 //! Requests of block devices: from the queue (blk) to the device (dev) and back, merged, split and requeued.
 
-use crate::hashing::WordMap;
-
-use super::mapper::State;
-use super::open_requests::{
-    Bio, DeviceRequest, Flushes, OpenRequests, RequestKey, is_same_direction, overlap,
+use super::state::{
+    Bio, DeviceRequest, Link, OpenRequests, RequestKey, Role, State, is_same_direction, overlap,
 };
-use super::record_builder::Link;
-use super::roles::Role;
-use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, Object, ObjectId, Op, Record, RequestId};
+use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, Object, Op, Record};
 use crate::tracepoints::{BlockFields, BlockStep, Device, Rwbs, Tracepoint};
 
 /// Independent of the device's own sector size.
 const SECTOR: u64 = 512;
-
-#[derive(Debug, Default)]
-pub(super) struct Block {
-    queued: OpenRequests<Bio>,
-    issued: OpenRequests<DeviceRequest>,
-    flushes: Flushes,
-    objects: WordMap<Device, ObjectId>,
-    /// The last remap of each task: the target, and the request it came from.
-    remapped: WordMap<u32, ((Device, u64), RequestId)>,
-}
-
-impl Block {
-    pub fn open_count(&self) -> u64 {
-        self.queued.count() + self.issued.count()
-    }
-}
 
 /// Operation and flags from the letters in a tracepoint.
 fn op(rwbs: &Rwbs, has_sectors: bool) -> (Op, Flags) {

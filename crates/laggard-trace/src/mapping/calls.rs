@@ -1,85 +1,14 @@
 //! System calls: operation, begin and end.
 
-use super::daemons;
-use super::descriptors::{OpenFile, Target};
-use super::mapper::State;
-use super::net;
-use super::record_builder::Link;
-use super::roles::Role;
-use crate::model::{Event, Flags, Layer, LinkRule, MetaOp, NO_OFFSET, Op};
+use super::aio::above;
+use super::state::{Call, OpenFile, Role, State, Target};
+use super::syscalls::{bytes, moves_position, offset, op};
+use super::{daemons, net};
+use crate::model::{Event, Flags, Layer, Op};
 use crate::tracepoints::{Descriptor, Syscall, Tracepoint};
 
 /// On x86.
 const O_DIRECT: u64 = 0o40000;
-
-/// The system call that a task is in.
-#[derive(Debug)]
-pub(super) struct Call {
-    pub call: Syscall,
-    pub args: [u64; 6],
-    pub path: Option<Box<str>>,
-    /// None if the call is not a request.
-    pub admit: Option<Event>,
-    /// Bytes that requests of lower layers cover so far.
-    pub taken: u64,
-}
-
-/// None for calls that only change state of the process.
-pub(super) fn op(call: Syscall) -> Option<Op> {
-    use Syscall as S;
-    Some(match call {
-        S::Read | S::Pread64 | S::Readv | S::Preadv | S::Preadv2 | S::Recvfrom | S::Recvmsg => Op::Read,
-        S::Write | S::Pwrite64 | S::Writev | S::Pwritev | S::Pwritev2 | S::Sendto | S::Sendmsg => Op::Write,
-        S::Fsync | S::Fdatasync | S::SyncFileRange | S::Sync | S::Syncfs => Op::Sync,
-        S::Sendfile64 | S::Splice | S::CopyFileRange => Op::Other,
-        S::Open | S::Openat | S::Openat2 => Op::Meta(MetaOp::Open),
-        S::Creat => Op::Meta(MetaOp::Create),
-        S::Close => Op::Meta(MetaOp::Close),
-        S::Ftruncate => Op::Meta(MetaOp::Setattr),
-        S::Fallocate => Op::Meta(MetaOp::Allocate),
-        S::Newfstat | S::Statx => Op::Meta(MetaOp::Getattr),
-        S::Unlink | S::Unlinkat => Op::Meta(MetaOp::Remove),
-        S::Rename | S::Renameat2 => Op::Meta(MetaOp::Rename),
-        S::Mkdir => Op::Meta(MetaOp::Mkdir),
-        S::Getdents64 => Op::Meta(MetaOp::Readdir),
-        S::IoSubmit | S::IoGetevents | S::IoUringEnter => return None,
-        S::Dup | S::Dup2 | S::Dup3 | S::Fcntl | S::Lseek => return None,
-        S::EpollWait | S::EpollPwait | S::Poll | S::Ppoll => return None,
-    })
-}
-
-/// True if the call has an offset argument.
-pub(super) fn is_positional(call: Syscall) -> bool {
-    use Syscall as S;
-    matches!(call, S::Pread64 | S::Pwrite64 | S::Preadv | S::Preadv2 | S::Pwritev | S::Pwritev2)
-}
-
-/// True if the call reads or writes at the position of the descriptor.
-fn moves_position(call: Syscall) -> bool {
-    matches!(call, Syscall::Read | Syscall::Readv | Syscall::Write | Syscall::Writev)
-}
-
-/// The requested size; 0 for vectored calls, which do not show it.
-fn bytes(call: Syscall, args: &[u64; 6]) -> u64 {
-    use Syscall as S;
-    match call {
-        S::Read | S::Write | S::Pread64 | S::Pwrite64 | S::Sendto | S::Recvfrom => args[2],
-        S::Sendfile64 => args[3],
-        S::Splice | S::CopyFileRange => args[4],
-        S::SyncFileRange | S::Fallocate => args[2],
-        _ => 0,
-    }
-}
-
-fn offset(call: Syscall, args: &[u64; 6], opened: Option<&OpenFile>) -> i64 {
-    let known = match call {
-        call if is_positional(call) => Some(args[3]),
-        Syscall::SyncFileRange => Some(args[1]),
-        call if moves_position(call) => opened.and_then(|opened| opened.position),
-        _ => None,
-    };
-    known.and_then(|offset| i64::try_from(offset).ok()).unwrap_or(NO_OFFSET)
-}
 
 pub(super) fn enter(
     state: &mut State,
@@ -122,17 +51,6 @@ fn enter_application(
     let mut draft = draft(state, point, Layer::Sys, op, (call, args), opened);
     let link = above(state, &mut draft);
     Some(state.builder.admit(draft, link))
-}
-
-/// The request of the C library's asynchronous I/O or of io_uring that a system call belongs to.
-pub(super) fn above(state: &mut State, draft: &mut Event) -> Link {
-    if let Some((parent, tgid)) = state.aio.issued(draft) {
-        state.tasks.adopt(draft.tid, tgid);
-        let opened = *state.descriptors.get(tgid, draft.fd, &mut state.builder);
-        (draft.tgid, draft.obj) = (tgid, opened.object);
-        return Some((parent, LinkRule::Descriptor));
-    }
-    None
 }
 
 /// A call without an exit was interrupted: its task begins another.
@@ -198,7 +116,7 @@ pub(super) fn exit(state: &mut State, point: &Tracepoint, call: Syscall, result:
             state.builder.end(admit, point.ts_ns, done, status);
         }
     } else if op(call) == Some(Op::Read) && state.tasks.get(point.tid).is_some_and(|task| task.is_client()) {
-        net::read(state, point, open.args[0] as i32, result);
+        daemons::read(state, point, open.args[0] as i32, result);
     }
     if let Ok(result) = u64::try_from(result) {
         account(state, point, open, result);

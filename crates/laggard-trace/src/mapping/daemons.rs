@@ -1,10 +1,9 @@
 //! System calls of file system daemons: file I/O of a server, or messages of a client.
 
-use super::calls::{above, is_positional};
-use super::descriptors::Target;
-use super::mapper::State;
-use super::net;
-use super::roles::Role;
+use super::aio::above;
+use super::state::{Role, State, Target};
+use super::syscalls::is_positional;
+use super::{fuse, net};
 use crate::model::{Event, Flags, Kind, Layer, LinkRule, Op};
 use crate::tracepoints::{Syscall, Tracepoint};
 
@@ -82,5 +81,16 @@ fn serve_exit(state: &mut State, point: &Tracepoint, admit: &Event, result: i64)
     state.builder.step(&served, Kind::Complt, point.ts_ns, Flags::NONE);
     if !answers {
         finish_serving(state, point.tid, point.ts_ns);
+    }
+}
+
+/// A daemon thread has read a request from the kernel, or a piece of a reply.
+pub(super) fn read(state: &mut State, point: &Tracepoint, fd: i32, result: i64) {
+    let tgid = state.process(point.tid);
+    let connection = (tgid, fd);
+    match state.descriptors.get(tgid, fd, &mut state.builder).target {
+        Target::Fuse => fuse::fetched(state, point, result),
+        Target::Socket | Target::Unknown => net::receive(state, point, connection, result),
+        Target::File | Target::NotData => {}
     }
 }

@@ -1,13 +1,7 @@
 //! Requests of the kernel to a file system in user space.
 
-use std::collections::VecDeque;
-
-use crate::hashing::WordMap;
-
-use super::calls::Call;
-use super::mapper::State;
-use super::net::Connection;
-use super::roles::Role;
+use super::state::{Call, Pending, Role, State};
+use super::{net, syscalls};
 use crate::model::{Event, Flags, Layer, LinkRule, MetaOp, NO_OFFSET, Object, Op};
 use crate::tracepoints::Tracepoint;
 
@@ -15,44 +9,8 @@ use crate::tracepoints::Tracepoint;
 const WRITE_HEADERS: u64 = 40 + 40;
 /// `struct fuse_out_header`, before the data of a reply.
 const ANSWER_HEADER: u64 = 16;
-/// Upper limit for the headers that a remote procedure call adds to the data.
-const MAX_RPC_HEADERS: u64 = 1024;
-/// Smaller writes cannot be matched with messages by size.
-const MIN_WRITE_MATCHED_BY_SIZE: u64 = 4096;
 /// With more open requests than this, the ends are assumed to be lost.
 const MAX_OPEN: usize = 1 << 17;
-
-/// Requests that are searched, oldest first.
-const MAX_SEARCHED: usize = 256;
-
-#[derive(Debug)]
-struct Pending {
-    admit: Event,
-    /// The request in the daemon, after it has read it.
-    fetched: Option<Event>,
-    /// Including headers.
-    length: u64,
-    /// Connections to servers on which a message for it was sent.
-    sent_to: Vec<Connection>,
-}
-
-impl Pending {
-    /// True if a message of this size carries the data of this write.
-    fn matches_size(&self, bytes: u64) -> bool {
-        self.is_large_write() && (self.admit.nbytes..self.admit.nbytes + MAX_RPC_HEADERS).contains(&bytes)
-    }
-
-    fn is_large_write(&self) -> bool {
-        self.admit.op == Op::Write && self.admit.nbytes >= MIN_WRITE_MATCHED_BY_SIZE
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Fuse {
-    open: WordMap<(u32, u64), Pending>,
-    /// Oldest first; may contain requests that have ended.
-    order: VecDeque<(u32, u64)>,
-}
 
 /// By opcode of the FUSE protocol.
 fn op(opcode: u32) -> Op {
@@ -80,46 +38,6 @@ fn op(opcode: u32) -> Op {
         34 => MetaOp::Access,
         _ => MetaOp::Other,
     })
-}
-
-impl Fuse {
-    /// The request that a message to a server belongs to: the oldest write of that size, else the oldest request
-    /// without a message on this connection, else the oldest one that the daemon has read.
-    pub fn sent(&mut self, to: Connection, bytes: u64) -> Option<Event> {
-        self.drop_ended();
-        let fits: [&dyn Fn(&Pending) -> bool; 4] = [
-            &|one| one.matches_size(bytes) && !one.sent_to.contains(&to),
-            &|one| one.fetched.is_some() && !one.is_large_write() && !one.sent_to.contains(&to),
-            &|one| one.fetched.is_some() && one.sent_to.is_empty(),
-            &|one| one.fetched.is_some(),
-        ];
-        let key = fits.iter().find_map(|fits| self.first(fits))?;
-        let found = self.open.get_mut(&key)?;
-        if !found.is_large_write() || found.matches_size(bytes) {
-            found.sent_to.push(to);
-        }
-        Some(found.fetched.unwrap_or(found.admit))
-    }
-
-    fn first(&self, fits: impl Fn(&Pending) -> bool) -> Option<(u32, u64)> {
-        let searched = self.order.iter().take(MAX_SEARCHED);
-        searched.copied().find(|key| self.open.get(key).is_some_and(&fits))
-    }
-
-    /// Drops ended requests at the front, and everywhere if they are the majority.
-    fn drop_ended(&mut self) {
-        let Fuse { open, order } = self;
-        while order.front().is_some_and(|key| !open.contains_key(key)) {
-            order.pop_front();
-        }
-        if order.len() > 2 * open.len() + MAX_SEARCHED {
-            order.retain(|key| open.contains_key(key));
-        }
-    }
-
-    pub fn open_count(&self) -> u64 {
-        self.open.len() as u64
-    }
 }
 
 pub(super) fn send(
@@ -191,7 +109,7 @@ fn place(draft: &mut Event, call: &mut Call) -> Option<crate::model::RequestId> 
 pub(super) fn end(state: &mut State, point: &Tracepoint, key: (u32, u64), bytes: u32, error: i32) {
     let task = state.tasks.update(point, &mut state.builder);
     // A task that answers is a client, and it answers through the FUSE device.
-    let device = task.call.as_ref().filter(|call| super::calls::op(call.call) == Some(Op::Write));
+    let device = task.call.as_ref().filter(|call| syscalls::op(call.call) == Some(Op::Write));
     let device = device.map(|call| call.args[0] as i32);
     if let Some(fd) = device {
         if matches!(task.role, Role::Daemon | Role::Application) {
@@ -215,7 +133,7 @@ pub(super) fn end(state: &mut State, point: &Tracepoint, key: (u32, u64), bytes:
         call.taken += done;
     }
     for ended in fetched.iter().chain([&admit]) {
-        super::net::finish(state, point.ts_ns, ended.req);
+        net::finish(state, point.ts_ns, ended.req);
         state.builder.end(ended, point.ts_ns, done, error.min(0));
     }
 }

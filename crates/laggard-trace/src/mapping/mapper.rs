@@ -1,35 +1,10 @@
 //! Converts tracepoints to records.
 
-use super::aio::{self, Aio, Submission};
-use super::block::{self, Block};
-use super::calls;
-use super::descriptors::Descriptors;
-use super::fuse::{self, Fuse};
-use super::net::Net;
-use super::record_builder::RecordBuilder;
-use super::roles::Roles;
-use super::tasks::Tasks;
-use super::uring::{self, Uring};
+use super::aio::Submission;
+use super::state::{RecordBuilder, Roles, State};
+use super::{aio, block, calls, fuse, uring};
 use crate::model::{Counters, Event, HostId, Kind, Layer, ObjectId, Op, Record};
 use crate::tracepoints::{Payload, Tracepoint};
-
-pub(super) struct State {
-    pub builder: RecordBuilder,
-    pub tasks: Tasks,
-    pub descriptors: Descriptors,
-    pub aio: Aio,
-    pub uring: Uring,
-    pub fuse: Fuse,
-    pub net: Net,
-    pub block: Block,
-}
-
-impl State {
-    /// The task itself if the process is not known.
-    pub fn process(&mut self, tid: u32) -> u32 {
-        self.tasks.get(tid).map_or(tid, |task| task.process(tid))
-    }
-}
 
 pub struct Mapper {
     state: State,
@@ -38,17 +13,7 @@ pub struct Mapper {
 impl Mapper {
     /// `roles` adds names of daemons to the built-in ones.
     pub fn new(host: HostId, roles: Roles) -> Mapper {
-        let state = State {
-            builder: RecordBuilder::new(host),
-            tasks: Tasks::new(roles),
-            descriptors: Descriptors::default(),
-            aio: Aio::default(),
-            uring: Uring::default(),
-            fuse: Fuse::default(),
-            net: Net::default(),
-            block: Block::default(),
-        };
-        Mapper { state }
+        Mapper { state: State::new(host, roles) }
     }
 
     /// Appends records to `records`, ordered by time if the tracepoints are.

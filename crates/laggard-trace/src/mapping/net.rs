@@ -4,49 +4,12 @@
 //! connection: with several messages in flight, single latencies may be exchanged, but their sum is right. A reply
 //! is complete when the thread that read it makes another call.
 
-use std::collections::VecDeque;
-
-use super::descriptors::Target;
-use super::mapper::State;
-use crate::hashing::WordMap;
+use super::state::{Connection, Message, State, Target};
 use crate::model::{Edge, Event, Flags, Kind, Layer, LinkRule, Op, Record, RequestId};
 use crate::tracepoints::{Syscall, Tracepoint};
 
-/// Process and descriptor.
-pub(super) type Connection = (u32, i32);
-
-#[derive(Debug)]
-struct Message {
-    admit: Event,
-    parent: RequestId,
-    sent: u64,
-}
-
-#[derive(Debug, Default)]
-struct ConnectionState {
-    unanswered: VecDeque<Message>,
-    received: u64,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Net {
-    connections: WordMap<Connection, ConnectionState>,
-}
-
 /// With more messages than this on a connection, the replies are assumed to be missing.
 const MAX_UNANSWERED: usize = 1024;
-
-impl Net {
-    pub fn open_count(&self) -> u64 {
-        self.connections.values().map(|connection_state| connection_state.unanswered.len() as u64).sum()
-    }
-
-    fn find(&mut self, connection: Connection, id: RequestId) -> Option<(&mut VecDeque<Message>, usize)> {
-        let open = &mut self.connections.get_mut(&connection)?.unanswered;
-        let place = open.iter().position(|message| message.admit.req == id)?;
-        Some((open, place))
-    }
-}
 
 /// A client writes to a server.
 pub(super) fn send(state: &mut State, call: Syscall, draft: Event) -> Option<Event> {
@@ -97,18 +60,8 @@ pub(super) fn sent(state: &mut State, point: &Tracepoint, admit: &Event, result:
     }
 }
 
-/// A daemon thread has read a request from the kernel, or a piece of a reply.
-pub(super) fn read(state: &mut State, point: &Tracepoint, fd: i32, result: i64) {
-    let tgid = state.process(point.tid);
-    let connection = (tgid, fd);
-    match state.descriptors.get(tgid, fd, &mut state.builder).target {
-        Target::Fuse => super::fuse::fetched(state, point, result),
-        Target::Socket | Target::Unknown => receive(state, point, connection, result),
-        Target::File | Target::NotData => {}
-    }
-}
-
-fn receive(state: &mut State, point: &Tracepoint, connection: Connection, result: i64) {
+/// A daemon thread has read a piece of a reply.
+pub(super) fn receive(state: &mut State, point: &Tracepoint, connection: Connection, result: i64) {
     let Some(connection_state) = state.net.connections.get_mut(&connection) else { return };
     connection_state.received += u64::try_from(result).unwrap_or(0);
     // A failed read means that the thread waits for the rest.

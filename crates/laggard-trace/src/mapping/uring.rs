@@ -1,25 +1,11 @@
 //! io_uring. Its tracepoints have no offset, and the size only in the result.
 
-use crate::hashing::WordMap;
-
-use super::mapper::State;
+use super::state::State;
 use crate::model::{Event, Flags, Kind, Layer, MetaOp, Op};
 use crate::tracepoints::Tracepoint;
 
-/// By ring and request.
-#[derive(Debug, Default)]
-pub(super) struct Uring {
-    open: WordMap<(u64, u64), Event>,
-}
-
 /// Polls and timers may stay open forever.
 const MAX_OPEN: usize = 1 << 17;
-
-impl Uring {
-    pub fn open_count(&self) -> u64 {
-        self.open.len() as u64
-    }
-}
 
 /// By `IORING_OP_*`; none for operations that are not file I/O.
 fn op(opcode: u8) -> Option<Op> {

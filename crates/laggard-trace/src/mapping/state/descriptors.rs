@@ -7,7 +7,7 @@ use crate::model::{Object, ObjectId};
 use crate::tracepoints::Descriptor;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Target {
+pub(in crate::mapping) enum Target {
     /// Not known; treated as a file.
     #[default]
     Unknown,
@@ -43,7 +43,7 @@ impl Target {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OpenFile {
+pub(in crate::mapping) struct OpenFile {
     pub target: Target,
     pub object: ObjectId,
     pub position: Option<u64>,
@@ -57,7 +57,7 @@ struct Process {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Descriptors {
+pub(in crate::mapping) struct Descriptors {
     processes: WordMap<u32, Process>,
     /// Descriptor numbers of `/dev/fuse` devices, for traces without process ids.
     fuse_numbers: Vec<i32>,

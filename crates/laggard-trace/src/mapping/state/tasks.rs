@@ -2,7 +2,7 @@
 
 use crate::hashing::WordMap;
 
-use super::calls::Call;
+use super::call::Call;
 use super::net::Connection;
 use super::record_builder::RecordBuilder;
 use super::roles::{Role, Roles};
@@ -10,7 +10,7 @@ use crate::model::{CommId, Event, RequestId};
 use crate::tracepoints::{Comm, Tracepoint};
 
 #[derive(Debug, Default)]
-pub(super) struct Task {
+pub(in crate::mapping) struct Task {
     /// Observed or inferred.
     pub tgid: Option<u32>,
     pub comm: Comm,
@@ -38,7 +38,7 @@ impl Task {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Tasks {
+pub(in crate::mapping) struct Tasks {
     tasks: WordMap<u32, Task>,
     roles: Roles,
 }

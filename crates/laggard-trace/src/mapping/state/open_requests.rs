@@ -12,7 +12,7 @@ const MAX_OPEN: usize = 1 << 17;
 
 /// A bio: a request of the layer blk.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bio {
+pub(in crate::mapping) struct Bio {
     pub admit: Event,
     pub end: u64,
     /// Sectors that have not been sent to the device.
@@ -26,7 +26,7 @@ pub(super) struct Bio {
 
 /// A request of the layer dev: one or more bios.
 #[derive(Clone, Debug)]
-pub(super) struct DeviceRequest {
+pub(in crate::mapping) struct DeviceRequest {
     pub admit: Event,
     pub end: u64,
     /// Including completed ones.
@@ -36,10 +36,10 @@ pub(super) struct DeviceRequest {
 }
 
 /// Device, first sector, serial number: several requests may begin at the same sector.
-pub(super) type RequestKey = (Device, u64, u64);
+pub(in crate::mapping) type RequestKey = (Device, u64, u64);
 
 #[derive(Debug)]
-pub(super) struct OpenRequests<T> {
+pub(in crate::mapping) struct OpenRequests<T> {
     held: BTreeMap<RequestKey, T>,
     serial: u64,
     longest: u64,
@@ -102,16 +102,16 @@ impl<T> OpenRequests<T> {
 
 /// Requests without sectors, such as flushes; first in, first out.
 #[derive(Debug, Default)]
-pub(super) struct Flushes {
+pub(in crate::mapping) struct Flushes {
     pub queued: WordMap<Device, VecDeque<Event>>,
     pub issued: WordMap<Device, VecDeque<(Event, Option<Event>)>>,
 }
 
 /// The number of sectors in both ranges.
-pub(super) fn overlap(a: (u64, u64), b: (u64, u64)) -> u64 {
+pub(in crate::mapping) fn overlap(a: (u64, u64), b: (u64, u64)) -> u64 {
     a.1.min(b.1).saturating_sub(a.0.max(b.0))
 }
 
-pub(super) fn is_same_direction(a: Op, b: Op) -> bool {
+pub(in crate::mapping) fn is_same_direction(a: Op, b: Op) -> bool {
     a == b || matches!((a, b), (Op::Other, _) | (_, Op::Other))
 }
