@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{LabError, place::Place};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loop {
+pub(crate) struct Loop {
     /// For example `loop7`.
     pub name: String,
     /// The backing file.
@@ -14,7 +14,7 @@ pub struct Loop {
 
 /// The loop devices whose backing files have names that begin with `prefix`, in any namespace. The kernel shows only the
 /// name, not the path, of a file whose mount is gone.
-pub fn over(prefix: &str) -> Vec<Loop> {
+pub(crate) fn over(prefix: &str) -> Vec<Loop> {
     let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut loops: Vec<Loop> = names.filter(|name| name.starts_with("loop")).filter_map(of_name).collect();
@@ -25,7 +25,7 @@ pub fn over(prefix: &str) -> Vec<Loop> {
 }
 
 /// True if a loop device has no backing file.
-pub fn is_free(name: &str) -> bool {
+pub(crate) fn is_free(name: &str) -> bool {
     of_name(name.to_owned()).is_none()
 }
 
@@ -35,14 +35,14 @@ fn of_name(name: String) -> Option<Loop> {
 }
 
 /// Sets up a loop device over a file, past the page cache; returns its name.
-pub fn attach(place: Place, file: &Path) -> Result<String, LabError> {
+pub(crate) fn attach(place: Place, file: &Path) -> Result<String, LabError> {
     let file = file.display().to_string();
     let printed = place.run(&["losetup", "--find", "--show", "--direct-io=on", &file])?;
     Ok(printed.trim().trim_start_matches("/dev/").to_owned())
 }
 
 /// Detaches a loop device. One that is in use disappears with its last user.
-pub fn detach(name: &str) -> Result<(), LabError> {
+pub(crate) fn detach(name: &str) -> Result<(), LabError> {
     Place::Here.run(&["losetup", "--detach", &format!("/dev/{name}")]).map(drop)
 }
 

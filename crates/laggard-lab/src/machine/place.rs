@@ -91,7 +91,11 @@ fn failed(words: &[&str], reason: String) -> LabError {
 }
 
 /// Waits until `look` returns something.
-pub fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) -> Result<T, LabError> {
+pub(crate) fn wait_for<T>(
+    what: &str,
+    seconds: u64,
+    mut look: impl FnMut() -> Option<T>,
+) -> Result<T, LabError> {
     let begin = Instant::now();
     loop {
         match look() {

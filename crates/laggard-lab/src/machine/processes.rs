@@ -24,7 +24,7 @@ impl Process {
 }
 
 /// All processes with exactly this word in their command line.
-pub fn marked(mark: &str) -> Vec<Process> {
+pub(crate) fn marked(mark: &str) -> Vec<Process> {
     let own = std::process::id();
     let process = |number| Some(Process { number, words: words(number)? });
     let all = numbers().into_iter().filter(|number| *number != own).filter_map(process);
@@ -32,19 +32,19 @@ pub fn marked(mark: &str) -> Vec<Process> {
 }
 
 /// All processes of a process namespace.
-pub fn within(namespace: &str) -> Vec<u32> {
+pub(crate) fn within(namespace: &str) -> Vec<u32> {
     numbers().into_iter().filter(|number| self::namespace(*number).as_deref() == Some(namespace)).collect()
 }
 
 /// All processes in the network namespace of a process, including itself.
-pub fn beside(number: u32) -> Vec<Process> {
+pub(crate) fn beside(number: u32) -> Vec<Process> {
     let Some(network) = link(number, "ns/net") else { return vec![] };
     let beside = numbers().into_iter().filter(|other| link(*other, "ns/net").as_ref() == Some(&network));
     beside.filter_map(|number| Some(Process { number, words: words(number)? })).collect()
 }
 
 /// The process namespace of a process, if it still exists.
-pub fn namespace(number: u32) -> Option<String> {
+pub(crate) fn namespace(number: u32) -> Option<String> {
     link(number, "ns/pid")
 }
 
@@ -54,12 +54,12 @@ fn link(number: u32, name: &str) -> Option<String> {
 }
 
 /// Kills a process. One that has ended already is not an error.
-pub fn kill(number: u32) {
+pub(crate) fn kill(number: u32) {
     send(number, Signal::KILL);
 }
 
 /// Asks a process to end.
-pub fn end(number: u32) {
+pub(crate) fn end(number: u32) {
     send(number, Signal::TERM);
 }
 
@@ -71,7 +71,7 @@ fn send(number: u32, signal: Signal) {
 }
 
 /// Kills a process group, by its leader.
-pub fn kill_group(leader: u32) {
+pub(crate) fn kill_group(leader: u32) {
     let leader = i32::try_from(leader).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(leader) = leader {
         let _ = rustix::process::kill_process_group(leader, Signal::KILL);
