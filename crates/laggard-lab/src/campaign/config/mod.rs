@@ -117,7 +117,7 @@ mod tests {
         let error = wrong("repeats = 2", "repeats = 2\ncolour = 1");
         assert!(error.contains("line 6") && error.contains("unknown field `colour`"), "{error}");
         let error = wrong("model = \"partition\"", "model = \"fire\"");
-        assert!(error.contains("fault.cut: no fault is called \"fire\""), "{error}");
+        assert!(error.contains("fault.cut: unknown fault \"fire\""), "{error}");
         let error = wrong("timeout = \"30s\"", "timeout = \"soon\"");
         assert!(error.contains("line 18") && error.contains("soon"), "{error}");
         let error = wrong("timeout = \"30s\"", "timeout = 30");
