@@ -13,7 +13,7 @@ fn main() -> std::io::Result<()> {
     let reports = [
         ("one", sample::one_suspect()),
         ("two", sample::two_suspects()),
-        ("nobody", sample::healthy()),
+        ("healthy", sample::healthy()),
         ("poor", sample::only_warnings()),
         ("hostile", sample::hostile()),
     ];

@@ -173,7 +173,7 @@ fn reasoning(method: &dyn Method) -> Reasoning {
     if method.name() == Fast10::NAME { Reasoning::Checklist } else { Reasoning::Weight }
 }
 
-/// What is gathered while tables are evaluated.
+/// Results collected while tables are evaluated.
 struct DiagnosisState<'a> {
     inventory: &'a Inventory,
     answers: Answers<'a>,

@@ -229,7 +229,7 @@ fn sets_of_nodes_are_known_by_the_names_of_the_paper() {
     assert_eq!(of("oss1"), "oss1");
     assert_eq!(of("mds_oss#1"), "mds oss0");
     assert_eq!(of("oss"), "");
-    assert_eq!(of("nobody"), "");
+    assert_eq!(of("absent"), "");
 }
 
 /// Pieces of logs, so that arbitrary bytes hit something.

@@ -51,7 +51,7 @@ impl StoreError {
         StoreError::Broken { path: path.as_ref().display().to_string(), what: what.into() }
     }
 
-    /// Whether the file does not exist (any more).
+    /// True if the file does not exist (any more).
     pub(crate) fn is_absent(&self) -> bool {
         matches!(self, StoreError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound)
     }

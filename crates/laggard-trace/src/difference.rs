@@ -20,7 +20,6 @@ pub struct Difference {
     /// Top layer first.
     pub rows: Vec<Row>,
     /// Rules that match the first trace and not the second.
-    #[serde(rename = "mended")]
     pub fixed: Vec<RuleId>,
     /// Rules that match the second trace and not the first.
     pub new: Vec<RuleId>,

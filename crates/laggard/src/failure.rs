@@ -59,7 +59,7 @@ fn status_of(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// Whether the data allow no conclusion.
+/// True if the data allow no conclusion.
 pub fn is_too_poor(error: &anyhow::Error) -> bool {
     error.is::<TooPoor>()
         || error.is::<NoSamples>()

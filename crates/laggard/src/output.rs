@@ -1,4 +1,4 @@
-//! What goes to standard output: tables for people, and words that several commands share.
+//! Standard output: tables for people, and texts that several commands share.
 
 use std::io::{self, Write};
 

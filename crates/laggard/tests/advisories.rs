@@ -1,4 +1,4 @@
-//! No locked dependency is under a known advisory, and none is one that nobody has looked up.
+//! No locked dependency is under a known advisory, and each was looked up.
 //! The offline half of `cargo deny check advisories`; the facts are in `.ci/advisories.toml`.
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,7 @@ use support::workspace;
 const SNAPSHOT: &str = ".ci/advisories.toml";
 const LOCKS: [&str; 2] = ["Cargo.lock", "fuzz/Cargo.lock"];
 
-/// What was known on the day when somebody last looked.
+/// The advisories known on the day of the last look-up.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Snapshot {
@@ -85,7 +85,7 @@ impl Snapshot {
     }
 }
 
-/// Whether `name` is `pattern`, whose final `*` stands for any ending.
+/// True if `name` is `pattern`, whose final `*` stands for any ending.
 fn matches(pattern: &str, name: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == name, |start| name.starts_with(start))
 }
@@ -99,7 +99,7 @@ fn from_outside(lock: Lock) -> Vec<Package> {
     lock.package.into_iter().filter(|package| package.source.is_some()).collect()
 }
 
-/// What `find` says of each lock file.
+/// The result of `find` for each lock file.
 fn in_locks(find: impl Fn(&str, &[Package]) -> Vec<String>) -> Vec<String> {
     LOCKS.iter().flat_map(|lock| find(lock, &from_outside(read(lock)))).collect()
 }
@@ -149,7 +149,7 @@ fn every_locked_crate_was_looked_up() {
     let unknown = in_locks(|lock, packages| snapshot.unknown(lock, packages));
     assert!(
         unknown.is_empty(),
-        "nobody has looked these up for advisories:\n{}\nnext: look at crates/NAME in \
+        "these were not looked up for advisories:\n{}\nnext: look at crates/NAME in \
          github.com/rustsec/advisory-db (or run `cargo deny check advisories`), write what is there into \
          {SNAPSHOT}, and add the name to its `checked`",
         unknown.join("\n")

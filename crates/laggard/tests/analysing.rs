@@ -181,7 +181,7 @@ fn a_difference_lists_fixed_findings() {
     let before = traces.write("before.ltr", posix_aio(16, 1, 400));
     let after = traces.write("after.ltr", posix_aio(16, 16, 400));
     let difference = json(&["trace", "diff", &before, &after, "--json"]);
-    assert!(difference["mended"].as_array().unwrap().iter().any(|id| id == "T01"), "{difference}");
+    assert!(difference["fixed"].as_array().unwrap().iter().any(|id| id == "T01"), "{difference}");
     let table = prints(&["trace", "diff", &before, &after]);
     let row = table.lines().find(|line| line.contains("queue-ratio") && line.starts_with("aio")).unwrap();
     assert!(row.ends_with("better"), "{row}");

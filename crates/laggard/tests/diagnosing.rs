@@ -1,4 +1,4 @@
-//! Diagnosis, from a dataset or files of other tools to what people and programs are told.
+//! Diagnosis, from a dataset or files of other tools to reports for people and programs.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -258,7 +258,7 @@ fn files_of_other_tools_are_imported_on_the_fly() {
     assert_eq!(told.status.code(), Some(0), "{}", errors(&told));
     assert!(!errors(&told).contains(" rows of "), "no word of the import itself: {}", errors(&told));
 
-    // One that cannot be read costs the others nothing, but is told.
+    // One that cannot be read does not affect the others, but is reported.
     std::fs::write(path("notes.txt"), "nothing of use").unwrap();
     let told = laggard(&["diagnose", &path("oss1.txt"), &path("notes.txt"), "--json"]);
     assert_eq!(told.status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! Every kind of trouble that Intrepid had, found by `laggard diagnose` as one incident with its cause.
+//! Every kind of incident that Intrepid had, found by `laggard diagnose` as one incident with its cause.
 
 #![allow(clippy::unwrap_used)]
 

@@ -139,7 +139,7 @@ fn errors_of_show_have_the_right_exit_status() {
     assert_eq!(refused(&["show", "/nonexistent", "await"], "no such folder"), Some(2));
     assert_eq!(refused(&["show", &dataset, "speed"], "not a metric; there are tps, rd_sec"), Some(2));
     assert_eq!(refused(&["show", &dataset, "cwnd"], "no component has cwnd"), Some(4));
-    let nobody = ["show", &dataset, "await", "--component", "nobody"];
+    let nobody = ["show", &dataset, "await", "--component", "absent"];
     assert_eq!(refused(&nobody, "no matching component has await"), Some(4));
     let outside = "it was recorded from 2027-01-15T08:00:00Z to 2027-01-15T08:00:04Z";
     assert_eq!(refused(&["show", &dataset, "await", "--from", "2031-01-01"], outside), Some(4));

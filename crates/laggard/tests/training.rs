@@ -120,7 +120,7 @@ fn the_test_bench_learns_all_metrics_that_are_used() {
     for metric in ["wr_sec", "await", "rxbyt", "txbyt", "cwnd"] {
         assert!(told.contains(metric), "{metric}: {told}");
     }
-    // Nobody reads there: nothing is known of how much readers may differ.
+    // There are no reads there: the normal difference between readers is unknown.
     assert!(!told.contains("rd_sec"), "{told}");
     assert!(errors(&trained).contains("rd_sec: of "), "{}", errors(&trained));
     let told = prints(&["diagnose", &bench, "--method", "testbench", "--thresholds", &thresholds]);

@@ -1,4 +1,4 @@
-//! What one metric shows about a suspect.
+//! Evidence: one metric of a suspect against its peers.
 
 use serde::Serialize;
 

@@ -58,7 +58,7 @@ pub fn explain(context: Context<'_>, reasoning: Reasoning, end: Timestamp) -> Ex
             continue;
         }
         let suspect = suspect(&facts, &causes, &incident, context, end);
-        // The test bench's paper indicts every server that is anomalous in a metric (FAST '10, 10.1).
+        // The test bench's paper reports every server that is anomalous in a metric (FAST '10, 10.1).
         if reasoning == Reasoning::Weight && is_brief(&suspect, &facts, context.summary.start, end) {
             brief.push(suspect);
         } else {
@@ -71,7 +71,7 @@ pub fn explain(context: Context<'_>, reasoning: Reasoning, end: Timestamp) -> Ex
     explained
 }
 
-/// Whether an incident is over and was too short and mild to matter in a recording of this length: such differences
+/// True if an incident is over and was too short and mild to matter in a recording of this length: such differences
 /// always exist somewhere (Intrepid paper, 4.3).
 fn is_brief(suspect: &Suspect, facts: &Facts, start: Timestamp, end: Timestamp) -> bool {
     let recorded = (end - start).min(Span::from_seconds(86_400)).seconds();

@@ -63,11 +63,11 @@ pub struct Facts {
     pub held: usize,
     /// The attribute that the affected components share; nothing for a single component.
     pub container: Option<String>,
-    /// Whether the network of the culprit's host was recorded.
+    /// True if the network of the culprit's host was recorded.
     pub has_network: bool,
     /// The affected share of the culprit's LUNs, or of all its components if it has no LUNs.
     pub share: f64,
-    /// Whether the affected components are LUNs of an array.
+    /// True if the affected components are LUNs of an array.
     pub is_lun: bool,
     pub strengths: Strengths,
     /// The strongest first.
@@ -75,7 +75,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Whether the affected components share this attribute.
+    /// True if the affected components share this attribute.
     pub(super) fn is_in(&self, container: &str) -> bool {
         self.container.as_deref() == Some(container)
     }

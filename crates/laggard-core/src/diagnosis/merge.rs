@@ -18,7 +18,7 @@ pub fn merge(inventory: &Inventory, episodes: &[Episode], incidents: Vec<Inciden
     joined
 }
 
-/// Several links in trouble that have one server in common: it is not the first of them that is to blame.
+/// Several anomalous links with one server in common: the server is to blame, not the first link.
 fn blame_the_common_end(inventory: &Inventory, episodes: &[Episode], incident: &mut Incident) {
     let components = incident.episodes.iter().map(|&e| episodes[e].component).collect::<BTreeSet<_>>();
     let are_links = components.iter().all(|&c| inventory.components[c].kind == Kind::LINK);
@@ -29,7 +29,7 @@ fn blame_the_common_end(inventory: &Inventory, episodes: &[Episode], incident: &
     }
 }
 
-/// What tells whether one incident explains another.
+/// The data that decide whether one incident explains another.
 struct Traits<'a> {
     incident: &'a Incident,
     servers: BTreeSet<&'a str>,
@@ -59,7 +59,7 @@ impl<'a> Traits<'a> {
         self.incident.begin < other.incident.end && other.incident.begin < self.incident.end
     }
 
-    /// Who is blamed before whom: the lower layer, a loss before what works in its stead, the one that holds more, the
+    /// The order of blame: the lower layer, a loss before components that take over its load, the one that contains more, the
     /// worse, the earlier. Names decide only where nothing else does.
     fn precedence(&self, other: &Traits<'_>) -> Ordering {
         let is_one = |traits: &Traits<'_>| matches!(traits.incident.culprit, Culprit::Component(_));
@@ -72,7 +72,7 @@ impl<'a> Traits<'a> {
 }
 
 /// Joins each incident to the one that explains it; if that one is itself explained, to the root of it all. Who explains
-/// always comes before whom it explains, so there is a root.
+/// always precedes what it explains, so there is a root.
 fn joined(
     inventory: &Inventory,
     episodes: &[Episode],
@@ -124,7 +124,7 @@ fn is_rerouted(cause: &Traits<'_>, effect: &Traits<'_>) -> bool {
     may_be && cause.overlaps(effect) && is_taken_over()
 }
 
-/// The network of a server whose disk is in trouble; or what shows at single links of one whose interface is.
+/// The network of a server whose disk is faulty; or single links of a server whose interface is.
 fn is_same_server(cause: &Traits<'_>, effect: &Traits<'_>) -> bool {
     let is_one_server = cause.servers.len() == 1 && cause.servers == effect.servers;
     is_one_server && effect.layer > 0 && cause.overlaps(effect)
@@ -193,7 +193,7 @@ mod tests {
         Inventory::new(&file.unwrap(), &kinds.map(recorded))
     }
 
-    /// The culprits' names and begins in minutes, for components that were in trouble from a minute on, that much.
+    /// The culprits' names and begins in minutes, for components that were anomalous from a minute on, with that score.
     fn merged(inventory: &Inventory, troubles: &[(&str, i64, f64)]) -> Vec<(String, i64)> {
         let episode = |(name, minute, peak): &(&str, i64, f64)| Episode {
             component: inventory.components.iter().position(|c| c.name == *name).unwrap(),

@@ -1,4 +1,4 @@
-//! What the peers of a component did meanwhile: asked for every suspect, found out once for all.
+//! Values of the peers of a component in the same time: needed for every suspect, computed once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use crate::model::cluster::Inventory;
 use crate::model::metric::{Metric, MetricId};
 use crate::tables::summary::Summary;
 
-/// Who is compared with whom, and what all of them did.
+/// Peer groups and the values of their members.
 pub struct Peers<'a> {
     inventory: &'a Inventory,
     summary: &'a Summary,
@@ -93,7 +93,7 @@ impl<'a> Peers<'a> {
     }
 }
 
-/// What stands at a share of some values in their order, whichever one of them is left out.
+/// A quantile of values with any one of them left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     share: f64,

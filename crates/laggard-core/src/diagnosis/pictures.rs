@@ -21,7 +21,7 @@ const HEAT_COLUMNS: usize = 96;
 /// Parts of a node that are listed though nothing is the matter with them.
 const FEW: usize = 12;
 
-/// Scores over time, gathered while judging. Memory does not grow with the length of the recording.
+/// Scores over time, collected during the evaluation. Memory does not grow with the length of the recording.
 #[derive(Clone, Debug)]
 pub struct Scores {
     start: Timestamp,
@@ -39,7 +39,7 @@ const NEAR: f32 = 0.5;
 const MANY: usize = 5000;
 
 impl Scores {
-    /// Of so many components from `start` to `end`, in windows of that length.
+    /// For `components` components from `start` to `end`, in windows of that length.
     pub fn new(start: Timestamp, end: Timestamp, beat: Option<Span>, components: usize) -> Scores {
         let column = Span::from_micros(((end - start).micros() / HEAT_COLUMNS as i64).max(1));
         let column = beat.map_or(column, |beat| column.max(beat));
@@ -278,7 +278,7 @@ fn node(
     Node { mark, component: as_itself(context, component, held), others: all - parts.len(), parts }
 }
 
-/// What is held by a server may be a client's: the host says itself what it is.
+/// A component of a server may be a client's: the host itself states its kind.
 fn as_itself(context: Context<'_>, node: Named, held: &[usize]) -> Named {
     let itself = held.iter().map(|&c| &context.inventory.components[c]).find(|c| c.name == node.name);
     itself.map_or(node.clone(), |component| Named { kind: component.kind.clone(), ..node })

@@ -36,9 +36,9 @@ pub struct Suspect {
     pub evidence: Vec<Evidence>,
     /// Other causes that the evidence leaves open.
     pub alternatives: Vec<Alternative>,
-    /// What it looks like, as a sentence.
+    /// The symptoms, as a sentence.
     pub summary: String,
-    /// What to check next, a step each.
+    /// The next checks, a step each.
     pub next: Vec<String>,
 }
 

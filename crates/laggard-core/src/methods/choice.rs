@@ -32,7 +32,7 @@ pub struct MethodChoice {
     pub windows: Vec<Span>,
 }
 
-/// What can be chosen about the papers' methods; nothing: as in the paper.
+/// Options of the papers' methods; empty: as in the paper.
 #[derive(Clone, Debug, Default)]
 pub struct PaperOptions {
     pub measure: Option<Measure>,
@@ -149,7 +149,7 @@ impl MethodChoice {
         ids.into_iter().filter(|id| !thresholds.has(*id)).map(|id| id.to_string()).collect()
     }
 
-    /// Whether the method needs training and has no thresholds.
+    /// True if the method needs training and has no thresholds.
     pub fn is_untrained(&self) -> bool {
         self.name != MethodName::Laggard && self.thresholds.is_none()
     }

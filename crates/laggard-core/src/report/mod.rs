@@ -48,7 +48,7 @@ pub struct Group {
     pub name: String,
     pub kind: Kind,
     pub members: usize,
-    /// Whether it was evaluated.
+    /// True if it was evaluated.
     pub judged: bool,
     /// Why not.
     pub note: String,
@@ -110,7 +110,7 @@ impl Report {
         groups.fold(0, |sum, group| sum.saturating_add(group.members))
     }
 
-    /// Whether any component was evaluated.
+    /// True if any component was evaluated.
     pub fn is_evaluated(&self) -> bool {
         self.members(true) > 0
     }

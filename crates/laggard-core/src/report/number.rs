@@ -7,7 +7,7 @@ use crate::model::time::{Span, Timestamp};
 pub struct Scaling {
     /// Divide by this.
     pub factor: f64,
-    /// What stands right behind the number, a blank included where there is one.
+    /// The text right after the number, including a blank if there is one.
     pub suffix: String,
 }
 

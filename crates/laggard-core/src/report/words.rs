@@ -112,7 +112,7 @@ pub fn when(suspect: &Suspect) -> String {
     }
 }
 
-/// What was compared, over which time, by which method; without a full stop.
+/// The components compared, the time and the method; without a full stop.
 pub fn compared(report: &Report) -> String {
     let groups = report.groups.len();
     let evaluated = report.groups.iter().filter(|group| group.judged).count();

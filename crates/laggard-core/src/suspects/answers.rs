@@ -11,7 +11,7 @@ use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 use crate::scores::{MemberScore, MetricScores};
 
-/// What operators have answered to findings.
+/// Operators' feedback, applied to episodes.
 #[derive(Clone, Debug)]
 pub struct Answers<'a> {
     inventory: &'a Inventory,
@@ -38,13 +38,12 @@ impl<'a> Answers<'a> {
         Answers { inventory, feedback, repairs, paths, over: BTreeSet::new(), ignored: BTreeSet::new() }
     }
 
-    /// Of whom it is.
     pub fn inventory(&self) -> &'a Inventory {
         self.inventory
     }
 
-    /// A judgement as it counts after repairs: of a repaired component only the windows that begin later. Those that
-    /// reach back to before the repair would tell the old trouble once more.
+    /// The scores that count after repairs: for a repaired component only windows that begin later. Those that
+    /// reach back to before the repair would report the old fault again.
     pub fn counted<'j>(&mut self, members: &[usize], judgement: &'j MetricScores) -> Cow<'j, MetricScores> {
         if self.repairs.is_empty() {
             return Cow::Borrowed(judgement);
@@ -71,7 +70,7 @@ impl<'a> Answers<'a> {
         Cow::Owned(judgement)
     }
 
-    /// The episodes that are to be told: not those that ended while their component was ignored.
+    /// The episodes to report: not those that ended while their component was ignored.
     pub fn open(&mut self, mut episodes: Vec<Episode>) -> Vec<Episode> {
         episodes.retain(|episode| {
             let last = episode.end - Span::from_micros(1);
@@ -86,7 +85,7 @@ impl<'a> Answers<'a> {
         episodes
     }
 
-    /// Whom a word has to be about to settle a metric of a component: itself; and, for work that it may do in another's
+    /// The components that feedback must name to cover a metric of a component: itself; and, for work that it may do in another's
     /// stead, any path to the same LUN.
     fn meant(&self, component: usize, metric: MetricId) -> impl Iterator<Item = usize> {
         let lun = self.inventory.components[component].attributes.get("lun");
@@ -94,12 +93,12 @@ impl<'a> Answers<'a> {
         std::iter::once(component).chain(paths.into_iter().flatten().copied())
     }
 
-    /// Names of components whose trouble before their repair is not told.
+    /// Names of components whose incidents before their repair are not reported.
     pub fn repaired(&self) -> Vec<&'a str> {
         self.names(&self.over)
     }
 
-    /// Names of components whose trouble is not told since they are ignored.
+    /// Names of ignored components, whose incidents are not reported.
     pub fn ignored(&self) -> Vec<&'a str> {
         self.names(&self.ignored)
     }

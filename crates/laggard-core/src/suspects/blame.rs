@@ -12,7 +12,7 @@ use crate::model::component::Kind;
 use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 
-/// Who is to blame, for which episodes.
+/// A culprit and its episodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Incident {
     /// Who.
@@ -50,7 +50,7 @@ const FEWEST: usize = 3;
 /// Episodes that begin no later than this after others ended may have to do with each other.
 const NEARBY: Span = Span::from_seconds(1800);
 
-/// Collapses episodes to those who are to blame. What is lost, what works in its stead and what is slow are explained
+/// Collapses episodes to culprits. Lost components, those that take over their load, and slow ones are explained
 /// apart: one who fails makes others work.
 pub fn blame(inventory: &Inventory, episodes: &[Episode]) -> Vec<Incident> {
     let containers = containers(inventory);
@@ -63,7 +63,7 @@ pub fn blame(inventory: &Inventory, episodes: &[Episode]) -> Vec<Incident> {
     incidents
 }
 
-/// What holds which components.
+/// Containers and their components.
 type Containers<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<usize>>;
 
 fn containers(inventory: &Inventory) -> Containers<'_> {
@@ -185,7 +185,7 @@ fn components(some: &BTreeSet<usize>, episodes: &[Episode]) -> BTreeSet<usize> {
     some.iter().map(|&e| episodes[e].component).collect()
 }
 
-/// What an explanation is measured by: numbers of components of the kinds that it explains.
+/// The measure of an explanation: numbers of components of the kinds that it explains.
 struct Counts {
     /// Those that it explains.
     explained: usize,
@@ -219,7 +219,7 @@ fn incident(culprit: Culprit, explained: Vec<usize>, episodes: &[Episode]) -> In
     Incident { culprit, episodes: explained, begin, end }
 }
 
-/// One in so many components may have had troubles of its own before, or after.
+/// One in this many components may have had faults of its own before or after.
 const STRAY: usize = 10;
 
 /// Since when, and until when, all but a few of the affected components were.
@@ -243,7 +243,7 @@ mod tests {
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::metric::Metric;
 
-    /// Arrays of two controllers, of so many LUNs each.
+    /// Arrays of two controllers with `luns` LUNs each.
     fn inventory(arrays: usize, luns: usize) -> Inventory {
         let file = ClusterFile::parse(
             "[[component]]\nmatch = 'fs{s}:a{a}c{c}l{l}'\n\

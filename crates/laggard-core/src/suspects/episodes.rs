@@ -1,5 +1,5 @@
 //! Times in which a component was unlike its peers.
-//! In: judged windows, as they come. Out: [`Episode`]s. Always: an episode has a window that called the component
+//! In: scored windows, as they come. Out: [`Episode`]s. Always: an episode has a window that called the component
 //! faulty; anomalous windows alone make none, but tell when it began and ended.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub struct Tracker {
     looked: BTreeMap<(usize, MetricId), Looked>,
 }
 
-/// Times in which there was something to judge, in counted windows. Recordings pause, and a pause calms nobody.
+/// Times with something to evaluate, in counted windows. A pause of the recording does not end an episode.
 #[derive(Debug, Default)]
 struct Looked(Vec<(Timestamp, Timestamp)>);
 
@@ -69,7 +69,7 @@ struct Run {
 
 /// A run goes on over one window that is not anomalous.
 const PAUSE_WINDOWS: i64 = 1;
-/// Episodes no further apart are one: trouble comes and goes.
+/// Episodes no further apart are one: faults come and go.
 const PAUSE: Span = Span::from_seconds(1800);
 
 impl Tracker {
@@ -125,7 +125,7 @@ impl Tracker {
         let mut sums: BTreeMap<Span, f64> = BTreeMap::new();
         for run in self.within(component, metric, begin, end) {
             let time = (run.end.min(end) - run.begin.max(begin)).min(run.length * run.windows as i64);
-            // A window longer than the time speaks of other times, too.
+            // A window longer than the time also covers other times.
             let share = time.micros() as f64 / run.length.max(end - begin).micros().max(1) as f64;
             *sums.entry(run.length).or_default() += share * run.sum / run.windows as f64;
         }

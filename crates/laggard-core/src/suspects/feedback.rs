@@ -1,4 +1,4 @@
-//! What operators say of components: repaired, to be ignored, to be left alone for a while.
+//! Operators' feedback on components: repaired, ignored, snoozed.
 //!
 //! Words are kept in the order in which they were said. A later one overrules earlier ones, from its own time on; so
 //! the same words always mean the same, whenever and however often they are read.
@@ -9,17 +9,16 @@ use super::blame::CONTAINERS;
 use crate::model::cluster::Component;
 use crate::model::time::Timestamp;
 
-/// What can be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Word {
-    /// What was wrong is over; what shows from then on is new.
+    /// The incident is over; anomalies from then on are a new one.
     Repaired,
-    /// Not to be told any more.
+    /// Not reported any more.
     Ignore,
-    /// Not to be told for a while.
+    /// Not reported for a while.
     Snooze,
-    /// To be told again: ends `ignore` and `snooze`.
+    /// Reported again: ends `ignore` and `snooze`.
     Unignore,
 }
 
@@ -27,9 +26,8 @@ pub enum Word {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
-    /// What was said.
     pub word: Word,
-    /// Of whom: a component's name, or that of a server, controller, array, ... for all that belongs to it.
+    /// The name of a component, or of a server, controller, array, ... for everything that belongs to it.
     pub component: String,
     /// From when on it holds. Nothing: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +62,7 @@ impl Word {
 }
 
 impl Event {
-    /// Whether it speaks of a component.
+    /// True if it concerns a component.
     pub fn covers(&self, component: &Component) -> bool {
         covers(&self.component, component)
     }
@@ -79,7 +77,7 @@ impl Event {
     }
 }
 
-/// Whether a name means a component: its own, the recorded one, or that of something that contains it, which may be
+/// True if a name means a component: its own, the recorded one, or that of something that contains it, which may be
 /// written `controller=ddn19a` where the bare name is not enough.
 pub fn covers(name: &str, component: &Component) -> bool {
     let is_in = |attribute: &str, value: &str| {
@@ -91,13 +89,13 @@ pub fn covers(name: &str, component: &Component) -> bool {
 }
 
 impl Feedback {
-    /// What was said by a time, of that time or before: what a look back at it should know.
+    /// The feedback given by a time about that time or earlier.
     pub fn by(mut self, time: Timestamp) -> Feedback {
         self.events.retain(|event| event.at.is_none_or(|at| at <= time));
         self
     }
 
-    /// Whether a component is not to be told at a time.
+    /// True if a component is not reported at a time.
     pub fn is_ignored(&self, component: &Component, time: Timestamp) -> bool {
         let of_it = self.events.iter().filter(|event| event.covers(component));
         of_it.filter(|event| event.holds_at(time)).fold(false, |is_ignored, event| match event.word {
@@ -107,7 +105,7 @@ impl Feedback {
         })
     }
 
-    /// Whether that may be so at any time.
+    /// True if that may be so at any time.
     pub fn is_ever_ignored(&self, component: &Component) -> bool {
         let may_hide = |event: &&Event| matches!(event.word, Word::Ignore | Word::Snooze);
         self.events.iter().filter(may_hide).any(|event| event.covers(component))

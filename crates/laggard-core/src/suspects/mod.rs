@@ -1,4 +1,4 @@
-//! From anomalies to those who are to blame.
+//! From anomalies to suspects.
 //! In: [`crate::scores::MetricScores`]s. Out: lists of suspects. Always: the order of the components changes no list.
 
 pub mod blame;

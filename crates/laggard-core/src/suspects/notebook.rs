@@ -13,16 +13,15 @@ pub const FILE: &str = "feedback.toml";
 
 const MARK: &str = "[[event]]";
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notebook {
-    /// What could be read.
     pub feedback: Feedback,
-    /// What could not: the line, and why.
+    /// Lines that could not be read, and why.
     pub problems: Vec<(usize, String)>,
 }
 
-/// What a new file begins with.
+/// The header of a new file.
 pub fn heading() -> String {
     format!("# What operators said of components: laggard feedback\nschema = \"{SCHEMA}\"\n")
 }

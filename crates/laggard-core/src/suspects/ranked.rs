@@ -9,7 +9,7 @@ use crate::model::component::natural_order;
 use crate::model::time::{Span, Timestamp};
 use crate::scores::ScoredWindow;
 
-/// So many are listed each hour (Intrepid paper, 5.1).
+/// Components listed each hour (Intrepid paper, 5.1).
 pub const LISTED: usize = 100;
 
 const HOUR: Span = Span::from_seconds(3600);
@@ -42,13 +42,13 @@ pub struct HourLists(pub Vec<HourList>);
 #[derive(Clone, Debug, Default)]
 pub struct Ranking {
     groups: Vec<(Arc<str>, Persistence)>,
-    /// What each group had at the end of the hour.
+    /// The persistence of each group at the end of the hour.
     hours: BTreeMap<Timestamp, Vec<Ranked>>,
     listed: usize,
 }
 
 impl Ranking {
-    /// Lists so many each hour.
+    /// Lists `count` components each hour.
     pub fn new(listed: usize) -> Ranking {
         Ranking { listed, ..Ranking::default() }
     }

@@ -85,7 +85,7 @@ impl RecordedTimes {
         apart(&hosts.into_values().collect::<Vec<_>>(), self.longest_interval)
     }
 
-    /// Whether components of a kind have samples of their own. Servers may be known only by what they contain.
+    /// True if components of a kind have samples of their own. Servers may be known only by what they contain.
     pub fn has_samples_of(&self, kind: &Kind) -> bool {
         *kind != Kind::SERVER || self.files.iter().any(|file| file.kind == Kind::SERVER)
     }

@@ -1,4 +1,4 @@
-//! How a diagnosis is told: golden files of small reports, and what must hold for any.
+//! Reports: golden files of small ones, and properties of all.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 

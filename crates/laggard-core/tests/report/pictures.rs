@@ -1,4 +1,4 @@
-//! What holds for pictures of any values.
+//! Properties of pictures of any values.
 
 use std::collections::HashSet;
 

@@ -103,7 +103,7 @@ fn network_refusal(node: &Node, own: &str, facts: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A copy of a whole brick contains the effects of other faults, and would bring them back.
+/// A copy of a whole brick contains the effects of other faults, and restores them.
 pub(super) fn check_beside<'a>(
     fault: &PlannedFault,
     active: impl Iterator<Item = &'a PlannedFault>,

@@ -78,7 +78,7 @@ impl Lab {
     }
 }
 
-/// Writes and removes a file. The removal is synchronised, or a disk that fails later would bring it back.
+/// Writes and removes a file. The removal is synchronised, or a disk that fails later restores it.
 const PROBE: &str = "
 echo well > $BRICK/probe
 sync $BRICK/probe

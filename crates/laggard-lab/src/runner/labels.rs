@@ -12,7 +12,7 @@ use super::{cluster, workers};
 use crate::machine::LabError;
 use crate::plan::file::LabFile;
 
-/// What was done when: `experiment.toml`.
+/// Steps and times of an experiment: `experiment.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentFile {
     pub workload: String,
@@ -45,7 +45,7 @@ impl ExperimentFile {
         toml::from_str(&text).map_err(|error| LabError::Input(format!("{}: {error}", path.display())))
     }
 
-    /// Whether the dataset in a folder is complete.
+    /// True if the dataset in a folder is complete.
     pub fn is_in(folder: &Path) -> bool {
         folder.join(FILE).is_file()
     }

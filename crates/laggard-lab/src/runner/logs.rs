@@ -173,7 +173,7 @@ impl LogCollector {
     }
 }
 
-/// What dates leave out: the year, and when this machine was booted. Other kernels count from another time.
+/// Information that dates leave out: the year, and when this machine was booted. Other kernels count from another time.
 fn clock() -> Clock {
     let booted = booted_us().and_then(|micros| i64::try_from(micros).ok()).map(Timestamp::from_micros);
     let micros = i64::try_from(now_ns() / 1000).unwrap_or_default();

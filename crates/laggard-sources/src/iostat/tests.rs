@@ -17,7 +17,7 @@ const ALL: [(&str, Read); 4] =
 
 fn collect(read: Read, text: impl AsRef<[u8]>) -> (MemorySink, Result<(), ReadError>) {
     let mut collected = MemorySink::default();
-    let result = read(&mut text.as_ref(), "nobody", &mut collected);
+    let result = read(&mut text.as_ref(), "host", &mut collected);
     (collected, result)
 }
 

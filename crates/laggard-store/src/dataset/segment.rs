@@ -43,7 +43,7 @@ pub struct Summary {
     pub components: BTreeMap<Arc<str>, u64>,
 }
 
-/// What a reader of metrics needs to know before it reads rows.
+/// Properties of a segment that a reader of metrics needs before it reads rows.
 pub(crate) struct Overview {
     pub(crate) origin: Origin,
     /// The earliest and latest sample; nothing if there is no row.

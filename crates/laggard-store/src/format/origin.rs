@@ -24,7 +24,7 @@ pub struct Origin {
     pub host: String,
     /// The interval of the recording, if it is known.
     pub every: Option<Span>,
-    /// Whether all counters may wrap at 2^32: the host's kernel was a 32-bit one.
+    /// True if all counters may wrap at 2^32: the host's kernel was a 32-bit one.
     pub wraps_at_32_bits: bool,
     /// `laggard record`, or the file that the samples were imported from.
     pub source: String,
@@ -34,12 +34,12 @@ pub struct Origin {
 pub const RECORDER: &str = "laggard record";
 
 impl Origin {
-    /// Whether the samples fall on multiples of the interval, as laggard's own do.
+    /// True if the samples fall on multiples of the interval, as laggard's own do.
     pub fn is_on_grid(&self) -> bool {
         self.source == RECORDER
     }
 
-    /// Whether the interval is known and the samples fall on its multiples.
+    /// True if the interval is known and the samples fall on its multiples.
     pub(crate) fn states_grid(&self) -> bool {
         self.every.is_some() && self.is_on_grid()
     }

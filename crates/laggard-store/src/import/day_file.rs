@@ -72,7 +72,7 @@ impl DayFile {
         Timestamp::from_micros(self.earliest).max(day_of(self.start))
     }
 
-    /// Whether a sample of that time belongs here, if the one before it did.
+    /// True if a sample of that time belongs here, if the one before it did.
     pub(crate) fn fits(&self, time: Timestamp) -> bool {
         time >= day_of(self.start) - MARGIN && time < next_cycle(self.start)
     }
@@ -84,7 +84,7 @@ impl DayFile {
         fitting.max(1)
     }
 
-    /// Whether a row group has been written straight out of memory, into a file that is open since.
+    /// True if a row group has been written straight out of memory, into a file that is open since.
     pub(crate) fn is_open(&self) -> bool {
         self.output.is_some()
     }

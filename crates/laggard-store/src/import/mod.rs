@@ -47,7 +47,7 @@ pub struct Imported {
     pub name: FileName,
     pub rows: u64,
     pub bytes: u64,
-    /// Whether it took the place of one that the same source had made before.
+    /// True if it took the place of one that the same source had made before.
     pub replaced: bool,
 }
 
@@ -167,7 +167,7 @@ impl Importer {
         Ok((parquet, Imported { name, rows, bytes, replaced: false }))
     }
 
-    /// Whether a file of that name is there; an error if it must not be replaced.
+    /// True if a file of that name is there; an error if it must not be replaced.
     fn replaces(&self, name: &FileName, stream: &Stream) -> Result<bool, StoreError> {
         let there = |state| self.segment(&name.with_state(state), stream).origin();
         let taken = |theirs: &str| StoreError::Taken {

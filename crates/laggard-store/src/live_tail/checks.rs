@@ -110,7 +110,7 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// Whether `bytes` is the size of a column's validity bitmap, which is absent when there are no nulls.
+    /// True if `bytes` is the size of a column's validity bitmap, which is absent when there are no nulls.
     fn is_bitmap(&self, column: usize, bytes: usize) -> bool {
         let needed = self.rows.div_ceil(8);
         let nulls = self.nulls[column];

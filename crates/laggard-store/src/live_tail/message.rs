@@ -12,7 +12,7 @@ use laggard_core::samples::RawTable;
 use crate::format::columns::{Names, arrow_schema, batch};
 use crate::format::origin::Origin;
 
-/// What all encoders of a process share: the compressor's memory is far larger than theirs.
+/// Shared by all encoders of a process: the compressor's memory is far larger than theirs.
 pub(crate) struct Press {
     options: IpcWriteOptions,
     context: IpcWriteContext,

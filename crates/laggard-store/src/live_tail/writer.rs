@@ -22,7 +22,7 @@ const MAX_PENDING_ROWS: usize = 16 * 1024;
 /// How many names are tried when the first ones are taken.
 const NAMES_TRIED: i64 = 3600;
 
-/// What a tail is written to: a file, or something that behaves like one.
+/// The target of a tail: a file, or something that behaves like one.
 pub(crate) trait Medium: Write {
     /// Shortens it to `bytes` bytes.
     fn cut(&mut self, bytes: u64) -> io::Result<()>;

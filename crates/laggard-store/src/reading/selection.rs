@@ -7,7 +7,7 @@ use laggard_core::model::time::{Span, Timestamp};
 
 use crate::format::cycle::next_cycle;
 
-/// Whether a host or component of that name is wanted.
+/// True if a host or component of that name is wanted.
 pub type Predicate<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 /// The rows that a scan hands out. The default is everything.
@@ -88,17 +88,17 @@ impl WantedRows<'_> {
         WantedRows { columns: Vec::new(), components: None, from: i64::MIN, to: i64::MAX }
     }
 
-    /// Whether a sample of that time is wanted.
+    /// True if a sample of that time is wanted.
     pub(crate) fn has_time(&self, micros: i64) -> bool {
         self.from <= micros && (micros < self.to || self.to == i64::MAX)
     }
 
-    /// Whether any time between the two is wanted.
+    /// True if any time between the two is wanted.
     pub(crate) fn touches(&self, first: i64, last: i64) -> bool {
         last >= self.from && (first < self.to || self.to == i64::MAX)
     }
 
-    /// Whether every time between the two is wanted.
+    /// True if every time between the two is wanted.
     pub(crate) fn covers(&self, first: i64, last: i64) -> bool {
         self.has_time(first) && self.has_time(last)
     }

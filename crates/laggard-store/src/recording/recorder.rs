@@ -115,7 +115,7 @@ impl Recorder {
         self.tails.values_mut().try_for_each(|tail| tail.sync(&mut self.press))
     }
 
-    /// What has been sealed, or could not be, since the last time. A tail that could not be sealed stays,
+    /// Files sealed, or not sealed because of an error, since the last call. A tail that could not be sealed stays,
     /// readable, for the next start.
     pub fn sealed(&mut self) -> Vec<Result<Sealed, StoreError>> {
         self.sealer.outcomes()

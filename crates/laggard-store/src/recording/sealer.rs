@@ -51,7 +51,7 @@ impl Sealer {
         let _ = jobs.send(job);
     }
 
-    /// What has been sealed since the last time.
+    /// Files sealed since the last call.
     pub(crate) fn outcomes(&self) -> Vec<Result<Sealed, StoreError>> {
         self.outcomes.try_iter().collect()
     }

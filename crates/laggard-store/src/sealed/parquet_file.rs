@@ -45,7 +45,7 @@ pub(crate) struct ParquetFile {
     rows: u64,
 }
 
-/// What the rows of a file have in common.
+/// Properties of all rows of a file.
 #[derive(Clone, Copy)]
 pub(crate) struct Content<'a> {
     pub(crate) table: &'static Schema,

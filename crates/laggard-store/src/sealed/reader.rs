@@ -255,7 +255,7 @@ struct Chunks {
 }
 
 impl Chunks {
-    /// What is held from an offset on.
+    /// The bytes from an offset on.
     fn held_from(&self, start: u64) -> Option<Bytes> {
         let (from, bytes) =
             self.held.iter().find(|(from, bytes)| (*from..*from + bytes.len() as u64).contains(&start))?;

@@ -17,7 +17,7 @@ pub(crate) struct TimedSegment {
     pub(crate) segment: Segment,
     /// The wanted components.
     pub(crate) components: BTreeSet<Arc<str>>,
-    /// Whether it has no other components.
+    /// True if it has no other components.
     pub(crate) is_all_wanted: bool,
     pub(crate) first: Timestamp,
     pub(crate) last: Timestamp,

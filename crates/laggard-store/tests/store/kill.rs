@@ -64,7 +64,7 @@ fn record_and_kill(folder: &Path, first: u64, ticks: u64, moment: Duration) -> u
     last
 }
 
-/// What would change if a sealed file were written to or replaced.
+/// Properties that change if a sealed file is written to or replaced.
 fn sealed_files(folder: &Path) -> BTreeMap<String, (u64, u64, SystemTime)> {
     let names = files(folder).into_iter().filter(|name| name.ends_with(".parquet"));
     let look = |name: &String| {

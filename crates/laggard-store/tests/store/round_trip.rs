@@ -1,4 +1,4 @@
-//! What was recorded is what is read, before and after sealing, and after an import.
+//! Rows are read as recorded, before and after sealing, and after an import.
 
 use std::ops::ControlFlow;
 

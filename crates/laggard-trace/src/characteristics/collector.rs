@@ -45,7 +45,7 @@ impl Collector {
         self.layers[layer as usize].as_ref().map_or([0; 2], |layer| layer.linked_bytes)
     }
 
-    /// Whether the parents of most of a layer's requests are unknown at their begin.
+    /// True if the parents of most of a layer's requests are unknown at their begin.
     pub(crate) fn is_joined_late(&self, layer: Layer) -> bool {
         self.layers[layer as usize].as_ref().is_some_and(|layer| 2 * layer.joined > layer.linked[1])
     }

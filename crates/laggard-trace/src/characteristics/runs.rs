@@ -192,7 +192,7 @@ impl AccessSequence {
         (previous, ended_run)
     }
 
-    /// Whether it continues one of the most recent streams; its end is remembered in any case.
+    /// True if it continues one of the most recent streams; its end is remembered in any case.
     fn continues_stream(&mut self, access: Access) -> bool {
         let begin = position(access.object, access.offset);
         let end = position(access.object, access.offset.saturating_add(access.nbytes));

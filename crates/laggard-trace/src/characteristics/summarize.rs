@@ -11,7 +11,7 @@ use super::op_class::OpClass;
 use crate::linking::UnusedEvents;
 use crate::model::{Footer, Header, HostId, Layer, MetaOp, Names, ObjectId};
 
-/// What is known about the trace as a whole.
+/// Properties of the whole trace.
 pub(crate) struct TraceContext<'t> {
     pub(crate) header: &'t Header,
     pub(crate) footer: &'t Footer,

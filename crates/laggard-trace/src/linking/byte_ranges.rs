@@ -26,7 +26,7 @@ struct ClientRequest {
     links: u32,
 }
 
-/// Whether it is a write, offset, and id.
+/// True if it is a write, offset, and id.
 type Key = (bool, u64, RequestId);
 
 #[derive(Clone, Copy, Debug)]

@@ -343,7 +343,7 @@ fn explicit_parent(parent: &OpenRequest, rule: LinkRule, bytes: u64) -> ParentMa
     }
 }
 
-/// Whether requests of a layer may be caused by those of another host.
+/// True if requests of a layer may be caused by those of another host.
 fn is_server(layer: Layer) -> bool {
     matches!(layer, Layer::Pfss | Layer::Ssys)
 }

@@ -50,7 +50,7 @@ impl Scope {
         self.names.is_none() && self.processes.is_none()
     }
 
-    /// Whether a request without a parent that begins with this event counts.
+    /// True if a request without a parent that begins with this event counts.
     pub(crate) fn has(&self, event: &Event) -> bool {
         !self.only_linked[event.layer as usize]
             && !self.excluded_layers[event.layer as usize]

@@ -165,7 +165,7 @@ pub fn kill_guards(folder: &Path) {
         text.is_empty() || (threads <= 1 && (text.contains(") Z ") || text.contains(") X ")))
     };
     wait_until("the guards are gone", 5, || guards.iter().all(is_dead));
-    // Whoever recovers, from whatever, removes the groups that they were in.
+    // Every recovery removes the groups that the processes were in.
     assert!(laggard(&["inject", "--undo-folder", text(&folder.join("none")), "recover"]).status.success());
 }
 

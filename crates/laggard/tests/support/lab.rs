@@ -63,7 +63,7 @@ pub fn can_be() -> bool {
     output.status.success()
 }
 
-/// What a lab could leave behind.
+/// Everything a lab could leave behind.
 #[derive(Debug, PartialEq)]
 pub struct Machine {
     mounts: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: running the program, and finding what may not be there.
+//! Shared by the end-to-end tests: running the program, and finding optional tools.
 #![allow(dead_code, clippy::unwrap_used, clippy::print_stdout)]
 
 pub mod lab;
@@ -33,7 +33,7 @@ pub fn prints(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a run of the program said on standard error.
+/// The standard error of a run of the program.
 pub fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -16,7 +16,7 @@ pub const PATTERNS: [(&str, &str, &str); 24] = [
     (r"\b(speaks?|spoke|speaking) (for|against|of)\b", "supports, contradicts", "evidence speaks for it"),
     (r"\b(hurts?|hurting|mends?|mended|mending)\b", "inject, fix", "hurts a node"),
     (r"\b(heals|healed|healing)\b", "revert or repair", "the fault is healed"),
-    (r"\b(in trouble|troubles?)\b", "fault or incident", "a disk in trouble"),
+    (r"(^|[^-])\b(in trouble|troubles?)\b", "fault or incident", "a disk in trouble"),
     (r"\bat once\b", "concurrently, immediately, in one pass", "requests at once"),
     (r"\bwent back to the queue\b", "requeued", "requests went back to the queue"),
     (r"\bwould bring\b", "estimated gain", "It would bring 2 s"),
@@ -68,6 +68,16 @@ pub struct Pattern {
     pub instead: &'static str,
 }
 
+/// Words of other programs, of the published JSON form, and quotations from papers.
+const QUOTATIONS: [&str; 6] = [
+    "healed 12 entries",
+    "\"healing\"",
+    "| healing |",
+    "members judged note",
+    "\"judged\"",
+    "a server is indicted",
+];
+
 impl Pattern {
     pub fn all() -> Vec<Pattern> {
         let pattern = |(regex, instead, _): (&str, &'static str, &str)| Pattern {
@@ -78,7 +88,7 @@ impl Pattern {
     }
 
     pub fn is_in(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        self.regex.is_match(text) && !QUOTATIONS.iter().any(|quotation| text.contains(quotation))
     }
 }
 

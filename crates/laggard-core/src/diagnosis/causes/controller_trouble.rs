@@ -3,7 +3,7 @@ use crate::diagnosis::facts::Facts;
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "controller-trouble",
-    title: "controller trouble",
+    title: "controller fault",
     meaning: "a storage controller is faulty, and all that is behind it is affected",
     decisive: LATENCY,
     next: &["the log of {name}: failover, cache coherency, disk timeouts, LUN resets?"],

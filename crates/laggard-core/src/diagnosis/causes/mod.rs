@@ -49,7 +49,7 @@ struct Description {
     meaning: &'static str,
     /// The metrics that decide for this cause.
     decisive: &'static [MetricId],
-    /// What to check next, with the placeholders `{host}`, `{device}` and `{name}`.
+    /// The next checks, with the placeholders `{host}`, `{device}` and `{name}`.
     next: &'static [&'static str],
     /// How well the cause fits, and why.
     weigh: fn(&Facts) -> (f64, &'static str),
@@ -135,7 +135,7 @@ impl Cause {
         (self.description().weigh)(facts)
     }
 
-    /// What to check next on a suspect of that name, of whose components `worst` is affected most. Commands use the
+    /// The next checks for a suspect of that name, of whose components `worst` is affected most. Commands use the
     /// names of the host, whatever the report calls them.
     pub(super) fn next_steps(self, name: &str, worst: Option<&Component>) -> Vec<String> {
         let host = worst.and_then(|worst| worst.attributes.get("server")).map_or(name, String::as_str);

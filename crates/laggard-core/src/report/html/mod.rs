@@ -36,7 +36,7 @@ pub fn page(report: &Report) -> String {
     document(&words::verdict(report), &body)
 }
 
-/// What stands between backticks is to be typed.
+/// Text between backticks is a command.
 pub fn commands(text: &str) -> Markup {
     html! {
         @for (number, part) in text.split('`').enumerate() {

@@ -11,10 +11,10 @@ use crate::report::number::{count, percent};
 use crate::report::svg::{comparison, scores};
 use crate::report::{foreign, words};
 
-/// Names of explained components that are shown at once, and at all.
+/// Names of explained components that are shown initially, and in total.
 const EXPLAINED_AT_ONCE: usize = 8;
 const MOST_EXPLAINED: usize = 500;
-/// Pictures of one suspect; the first is shown at once.
+/// Pictures of one suspect; the first is shown initially.
 const MOST_PICTURES: usize = 8;
 
 /// The section.

@@ -48,7 +48,7 @@ fn heat_row(peak: &Peak) -> Markup {
     }
 }
 
-/// What contains what, as a picture and as a list.
+/// The topology, as a picture and as a list.
 pub fn topology(report: &Report) -> Markup {
     html! {
         @if let Some(picture) = svg::tree::draw(&report.pictures.topology) {
@@ -63,7 +63,7 @@ pub fn topology(report: &Report) -> Markup {
     }
 }
 
-/// Deeper than this nobody reads.
+/// Deeper levels are not shown.
 const MOST_DEPTH: usize = 8;
 
 fn list(nodes: &[Node], depth: usize) -> Markup {

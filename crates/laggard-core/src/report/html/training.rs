@@ -41,8 +41,8 @@ fn top(result: &TrainingResult) -> Markup {
             }
             p {
                 "Each picture shows all members of a peer group, one over the other. On a calm span they lie on each "
-                "other. A line that leaves the others for long is a component in trouble: its threshold was raised "
-                "by that, and later trouble of it will be told late or not at all. The others are not affected."
+                "other. A line that leaves the others for long is a faulty component: it raised its own threshold, "
+                "and later faults of it will be reported late or not at all. The others are not affected."
             }
         }
     }
@@ -102,7 +102,7 @@ fn row(summary: &ThresholdSummary) -> Markup {
 
 fn names(outliers: &[Outlier]) -> Markup {
     html! {
-        @if outliers.is_empty() { span.quiet { "nobody" } }
+        @if outliers.is_empty() { span.quiet { "none" } }
         @for (k, one) in outliers.iter().enumerate() {
             @if k > 0 { ", " }
             span.name { (one.component) } " " span.quiet { (ratio(one.ratio)) }

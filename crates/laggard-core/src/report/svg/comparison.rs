@@ -86,7 +86,7 @@ fn description(comparison: &Comparison) -> String {
     )
 }
 
-/// What the read-out of each column says.
+/// The read-out of each column.
 fn words(comparison: &Comparison) -> Vec<String> {
     rows(comparison, readout::MOST_COLUMNS).iter().map(|row| row.words(comparison.unit)).collect()
 }

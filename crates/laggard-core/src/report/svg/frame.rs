@@ -1,4 +1,4 @@
-//! What all pictures share: the outer element with its words for those who cannot see it, plots with axes, and
+//! Elements of all pictures: the outer element with its text for screen readers, plots with axes, and
 //! keys.
 
 use maud::{Markup, PreEscaped, html};
@@ -100,7 +100,7 @@ impl Plot {
     }
 }
 
-/// What is this near to the right end does not fit below its mark.
+/// A label this close to the right end does not fit below its mark.
 const HALF_A_DATE: f64 = 20.0;
 
 /// A rectangle.
@@ -115,7 +115,7 @@ pub fn text(class: &str, x: f64, y: f64, words: &str) -> Markup {
     html! { text class=(class) x=(number(x)) y=(number(y)) { (words) } }
 }
 
-/// What an entry of a key looks like.
+/// The sample drawn in a legend entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swatch {
     /// A line.

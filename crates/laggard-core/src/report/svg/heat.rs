@@ -59,7 +59,7 @@ pub fn draw(heat: &HeatMap, suspects: &HashSet<&str>) -> Option<Markup> {
 
 fn legend() -> Markup {
     let levels = CLASSES.into_iter().zip(WORDS).map(|(class, words)| (Swatch::Box, class, words));
-    let entries: Vec<_> = levels.chain([(Swatch::Line, "unjudged", "not judged")]).collect();
+    let entries: Vec<_> = levels.chain([(Swatch::Line, "unjudged", "not evaluated")]).collect();
     key(LEFT, 18.0, &entries)
 }
 
@@ -87,7 +87,7 @@ fn cell(name: &str, run: &Run, time: &TimeScale, y: f64) -> Markup {
     }
 }
 
-/// Neighbouring columns of one level, joined; what was not judged is left out.
+/// Neighbouring columns of one level, joined; columns that were not evaluated are left out.
 fn runs(heat: &HeatMap, row: usize) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (from, to, value) in columns(heat, row) {
@@ -128,9 +128,9 @@ pub struct Peak {
     pub name: String,
     /// The highest cell, as a multiple of the threshold.
     pub highest: f32,
-    /// In how many of the judged columns it was at its threshold or over.
+    /// The number of evaluated columns at or above the threshold.
     pub over: usize,
-    /// How many columns were judged.
+    /// The number of evaluated columns.
     pub judged: usize,
 }
 

@@ -17,9 +17,9 @@ use crate::training::GroupPicture;
 const HEIGHT: f64 = 282.0;
 const PLOT: Plot = Plot { left: 104.0, right: 944.0, top: 48.0, bottom: 242.0 };
 const NAME_ROOM: usize = 18;
-/// Up to so many points each member is a line of its own; beyond, only where there is ink is drawn.
+/// Up to this many points each member is a line of its own; beyond, only the covered area is drawn.
 const MOST_POINTS: usize = 20_000;
-/// What those to be named are drawn with.
+/// The styles of the highlighted members.
 const CLASSES: [&str; 4] = ["out1", "out2", "out3", "out4"];
 
 /// Draws it.
@@ -48,7 +48,7 @@ fn title(shown: &GroupPicture) -> String {
 
 fn description(shown: &GroupPicture) -> String {
     let names: Vec<&str> = named(shown).map(|(member, _)| shown.names[member].as_str()).collect();
-    let who = if names.is_empty() { "Nobody".into() } else { names.join(", ") };
+    let who = if names.is_empty() { "No member".into() } else { names.join(", ") };
     format!("From {} on. {who} stands out.", spaced_instant(shown.envelope.start))
 }
 

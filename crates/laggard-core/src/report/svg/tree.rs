@@ -1,4 +1,4 @@
-//! What contains what, with the culprit marked. A line for each part that holds others or is remarkable; leaves
+//! The topology, with the suspect marked. A line for each component that contains others or is remarkable; leaves
 //! of no interest stand side by side as small boxes behind the part that holds them.
 
 use maud::{Markup, html};

@@ -5,20 +5,20 @@ use anstyle::{AnsiColor, Style};
 use super::Layout;
 use crate::report::foreign;
 
-/// What a piece of text is, which decides how it looks.
+/// The role of a piece of text, which decides its style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Just text.
     Plain,
-    /// Who is to blame, and how bad it is.
+    /// A suspect and its severity.
     Culprit,
     /// All is well.
     Good,
-    /// What limits the diagnosis.
+    /// A limit of the diagnosis.
     Caution,
-    /// What introduces other text.
+    /// A heading.
     Label,
-    /// What is to be seen first among plain text.
+    /// Emphasised plain text.
     Strong,
 }
 
@@ -41,7 +41,7 @@ pub const INDENT: usize = 18;
 /// Less room than this for a paragraph is no room.
 const LEAST_ROOM: usize = 24;
 
-/// What has been written.
+/// The text written so far.
 pub struct Sheet {
     text: String,
     layout: Layout,

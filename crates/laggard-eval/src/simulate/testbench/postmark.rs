@@ -19,11 +19,11 @@ const CHANGES_A_WRITE: f64 = 5.0;
 /// PostMark's default sizes of files.
 const SMALLEST: f64 = 500.0;
 const LARGEST: f64 = 9770.0;
-/// What a client does between two steps, and what a question to Lustre's metadata server takes.
+/// The pause of a client between two steps, and the time of a request to Lustre's metadata server.
 const OWN_US: f64 = 700.0;
 const ELSEWHERE_US: f64 = 2000.0;
 
-/// What a client asks at once.
+/// Concurrent requests of a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     One(usize, Option<Work>),

@@ -1,4 +1,4 @@
-//! What is known at a point of the trace: tasks, descriptors and open requests of each layer.
+//! The state at a point of the trace: tasks, descriptors and open requests of each layer.
 //! In: changes by the handlers of tracepoints. Out: the same, to those that come later. Always: it knows no handler.
 
 mod aio;

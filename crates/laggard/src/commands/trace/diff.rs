@@ -17,7 +17,7 @@ use crate::output;
 Examples:
   laggard trace diff before.ltr after.ltr
   laggard trace diff before.ltr after.ltr --all-metrics
-  laggard trace diff before.ltr after.ltr --json | jq .mended")]
+  laggard trace diff before.ltr after.ltr --json | jq .fixed")]
 pub struct Diff {
     /// The first trace.
     #[arg(value_name = "A.ltr")]
