@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use laggard_logs::{Cell, Classifier, Clock, Parser, Place, Rules, Side};
+use laggard_logs::{Case, Classifier, Clock, Parser, Place, Rules, Side};
 use libfuzzer_sys::fuzz_target;
 
 const CLOCK: Clock = Clock { year: 2021, booted: None };
@@ -17,7 +17,7 @@ static CLASSIFIERS: LazyLock<Vec<Classifier>> = LazyLock::new(|| {
 
 fuzz_target!(|bytes: &[u8]| {
     let place = Place {
-        cell: Cell::default(),
+        case: Case::default(),
         phase: String::new(),
         side: Side::After,
         node: String::new(),

@@ -1,8 +1,8 @@
 //! Any bytes as each of sadf's formats: at worst an error.
 #![no_main]
 
-use laggard_sources::sink::MemorySink;
 use laggard_sources::sadf;
+use laggard_sources::sink::MemorySink;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

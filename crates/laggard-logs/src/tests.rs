@@ -53,7 +53,10 @@ fn every_file_of_rules_can_be_used_and_an_unknown_one_is_told() {
     }
     assert_eq!(Rules::named("gluster-dispersed").unwrap().name, "glusterfs");
     let error = Rules::named("ntfs").unwrap_err().to_string();
-    assert!(error.starts_with("no file system is called \"ntfs\" here; there is linux, lustre"), "{error}");
+    assert!(
+        error.starts_with("no rules for the file system \"ntfs\"; there are rules for linux, lustre"),
+        "{error}"
+    );
 }
 
 /// The search over whole logs relies on it: no pattern may look beyond the text of its line.

@@ -27,7 +27,7 @@ fn incompatible_window_lengths_are_refused() {
     let bench = bench();
     let output = laggard(&["eval", text(bench.path()), "--method", "laggard", "--windows", "7m"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors(&output).contains("--windows: 7m does not go with the others"), "{}", errors(&output));
+    assert!(errors(&output).contains("--windows: 7m does not fit the others"), "{}", errors(&output));
 }
 
 #[test]

@@ -65,6 +65,6 @@ fn a_servers_own_jobs_are_a_word_and_no_suspect() {
     let suspects = report["suspects"].as_array().unwrap();
     assert!(suspects.iter().all(|s| s["component"]["name"] != server), "{suspects:#?}");
     let warnings = report["warnings"].as_array().unwrap();
-    let is_told = |w: &Value| w["text"].as_str().unwrap().starts_with(&format!("{server} works on"));
+    let is_told = |w: &Value| w["text"].as_str().unwrap().starts_with(&format!("{server} uses"));
     assert!(warnings.iter().any(is_told), "{warnings:#?}");
 }

@@ -20,7 +20,7 @@ mod without_lab;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use bench::{Bench, FILES, kill_guards, signal, wait_until};
+use bench::{FILES, LoopBricks, kill_guards, signal, wait_until};
 use faults::OSS1;
 use rustix::process::Signal;
 use support::lab::{can_be, machine, turn};
@@ -33,7 +33,7 @@ fn every_fault_has_an_effect_and_is_reverted_completely() {
         return;
     }
     let untouched = machine("t-inject");
-    let bench = Bench::up("t-inject");
+    let bench = LoopBricks::up("t-inject");
     bench.says("oss1", FILES);
     let before = bench.state();
     faults::disks(&bench);
@@ -80,7 +80,7 @@ fn when_the_controller_is_killed_its_guard_reverts_every_fault() {
     if !can_be() {
         return;
     }
-    let bench = Bench::up_with("t-guard", SMALL_DISK);
+    let bench = LoopBricks::up_with("t-guard", SMALL_DISK);
     bench.says("oss1", FILES);
     bench.says("oss2", &format!("cp /bin/sleep /run/lab/daemon; {}", START.trim_start_matches("restart=")));
     let before = bench.state();
@@ -123,7 +123,7 @@ fn when_the_controller_is_killed_its_guard_reverts_every_fault() {
 }
 
 /// How the daemon of the second server is: asleep, or stopped, or not at all.
-fn daemon(bench: &Bench) -> String {
+fn daemon(bench: &LoopBricks) -> String {
     let look =
         "for p in $(pgrep --ns $$ --nslist net -x daemon); do sed 's/.*) //; s/ .*//' /proc/$p/stat; done";
     bench.says("oss2", look).trim().to_owned()
@@ -135,7 +135,7 @@ fn a_partition_ends_though_laggard_and_its_guard_are_killed() {
     if !can_be() {
         return;
     }
-    let bench = Bench::up("t-alone");
+    let bench = LoopBricks::up("t-alone");
     bench.says("oss2", FILES);
     let before = bench.state();
     let mut others = bench.hold(&["inconsist", "--node", "oss2", "--for", "10m"]);
@@ -170,7 +170,7 @@ fn a_fault_ends_with_its_time_and_with_a_signal() {
     if !can_be() {
         return;
     }
-    let bench = Bench::up("t-time");
+    let bench = LoopBricks::up("t-time");
     let before = bench.state();
     bench.apply(&["dev-fail", "--node", "oss1", "--for", "4s"]);
     assert_eq!((bench.guards().len(), bench.active().len()), (1, 1));
@@ -190,7 +190,7 @@ fn what_must_not_be_hurt_is_refused_and_named() {
     if !can_be() {
         return;
     }
-    let bench = Bench::up("t-refuse");
+    let bench = LoopBricks::up("t-refuse");
     let partition = ["partition", "--node", "oss1", "--for", "5s"];
     bench.says("oss1", "nft add table inet firewall");
     assert!(

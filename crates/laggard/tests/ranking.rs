@@ -82,7 +82,7 @@ fn what_ended_before_a_repair_is_over_and_what_goes_on_is_new() {
     assert_eq!((name.as_str(), *is_ongoing), ("s1:d10", true));
     assert!(since.as_str() >= "2026-11-15T01:20:00Z" && since.as_str() < "2026-11-15T01:40:00Z", "{since}");
     let told = prints(&["diagnose", &dataset]);
-    assert!(told.contains("repaired since: s1:d10, s1:d30"), "{told}");
+    assert!(told.contains("repaired: s1:d10, s1:d30"), "{told}");
     // A look back knows only what was said by then.
     assert_eq!(names(&dataset, &["--to", "2026-11-15T01:10:00Z"]), ["s1:d10", "s1:d30"]);
 }

@@ -141,13 +141,13 @@ fn errors_of_show_have_the_right_exit_status() {
     assert_eq!(refused(&["show", &dataset, "cwnd"], "no component has cwnd"), Some(4));
     let nobody = ["show", &dataset, "await", "--component", "absent"];
     assert_eq!(refused(&nobody, "no matching component has await"), Some(4));
-    let outside = "it was recorded from 2027-01-15T08:00:00Z to 2027-01-15T08:00:04Z";
+    let outside = "the recording is from 2027-01-15T08:00:00Z to 2027-01-15T08:00:04Z";
     assert_eq!(refused(&["show", &dataset, "await", "--from", "2031-01-01"], outside), Some(4));
     assert_eq!(refused(&["show", &dataset, "await", "--every", "1h"], outside), Some(4));
     let backwards = ["show", &dataset, "await", "--from", "-1h", "--to", "-2h"];
     assert_eq!(refused(&backwards, "is after --to"), Some(2));
     assert_eq!(refused(&["show", &dataset, "f_await"], "lack the counters for f_await"), Some(4));
-    assert_eq!(refused(&["show", &dataset, "await", "--every", "0s"], "longer than no time"), Some(2));
+    assert_eq!(refused(&["show", &dataset, "await", "--every", "0s"], "must be longer than 0"), Some(2));
     assert_eq!(refused(&["show", &dataset, "await", "--from", "yesterday"], "is not a time"), Some(2));
     let empty = tempfile::tempdir().unwrap();
     for arguments in [&["tables"][..], &["tables", "--json"], &["cluster", "check"]] {

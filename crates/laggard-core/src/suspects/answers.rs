@@ -123,7 +123,7 @@ mod tests {
     use crate::scores::ScoredWindow;
     use crate::scores::Window;
     use crate::suspects::episodes::Tracker;
-    use crate::suspects::feedback::{Event, Word};
+    use crate::suspects::feedback::{Event, FeedbackKind};
 
     fn at(minute: i64) -> Timestamp {
         Timestamp::from_seconds(60 * minute)
@@ -135,7 +135,7 @@ mod tests {
         Inventory::new(&ClusterFile::default(), &["a", "b"].map(recorded))
     }
 
-    fn feedback(word: Word, from: i64, until: Option<i64>) -> Feedback {
+    fn feedback(word: FeedbackKind, from: i64, until: Option<i64>) -> Feedback {
         let (component, note, noted) = ("b".to_owned(), String::new(), at(0));
         Feedback {
             events: vec![Event { word, component, at: Some(at(from)), until: until.map(at), note, noted }],
@@ -173,23 +173,23 @@ mod tests {
 
     #[test]
     fn what_ended_before_a_repair_is_over() {
-        assert_eq!(told(&feedback(Word::Repaired, 60, None), &judgement(5, 12)), [(0, 0, 0.0)]);
+        assert_eq!(told(&feedback(FeedbackKind::Repaired, 60, None), &judgement(5, 12)), [(0, 0, 0.0)]);
         // The window that spans the repair says nothing, nor does the echo in the next one.
-        assert_eq!(told(&feedback(Word::Repaired, 45, None), &judgement(5, 6)).len(), 1);
+        assert_eq!(told(&feedback(FeedbackKind::Repaired, 45, None), &judgement(5, 6)).len(), 1);
     }
 
     #[test]
     fn what_goes_on_after_a_repair_is_new() {
-        let told = told(&feedback(Word::Repaired, 45, None), &judgement(12, 12));
+        let told = told(&feedback(FeedbackKind::Repaired, 45, None), &judgement(12, 12));
         assert_eq!(told, [(0, 0, 12.0), (1, 50, 7.0)]);
     }
 
     #[test]
     fn what_ends_while_ignored_is_not_told() {
         let judgement = judgement(6, 6);
-        assert_eq!(told(&feedback(Word::Ignore, 30, None), &judgement).len(), 1);
-        assert_eq!(told(&feedback(Word::Snooze, 30, Some(60)), &judgement).len(), 1);
-        assert_eq!(told(&feedback(Word::Snooze, 30, Some(50)), &judgement).len(), 2);
+        assert_eq!(told(&feedback(FeedbackKind::Ignore, 30, None), &judgement).len(), 1);
+        assert_eq!(told(&feedback(FeedbackKind::Snooze, 30, Some(60)), &judgement).len(), 1);
+        assert_eq!(told(&feedback(FeedbackKind::Snooze, 30, Some(50)), &judgement).len(), 2);
     }
 
     #[test]
@@ -207,7 +207,8 @@ mod tests {
             let told = answers.open(tracker.episodes());
             told.into_iter().map(|episode| episode.component).collect::<Vec<_>>()
         };
-        for feedback in [feedback(Word::Ignore, 30, None), feedback(Word::Repaired, 60, None)] {
+        for feedback in [feedback(FeedbackKind::Ignore, 30, None), feedback(FeedbackKind::Repaired, 60, None)]
+        {
             assert_eq!(told(MetricId::Activity.metric(), &feedback), [] as [usize; 0]);
             assert_eq!(told(MetricId::Idleness.metric(), &feedback), [0]);
         }
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn who_is_left_out_is_known() {
         let (inventory, feedback, judgement) =
-            (inventory(), feedback(Word::Repaired, 600, None), judgement(6, 6));
+            (inventory(), feedback(FeedbackKind::Repaired, 600, None), judgement(6, 6));
         let mut answers = Answers::new(&inventory, &feedback);
         answers.counted(&[0, 1], &judgement);
         assert_eq!((answers.repaired(), answers.ignored()), (vec!["b:sda"], vec![]));

@@ -11,7 +11,7 @@ use crate::model::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Word {
+pub enum FeedbackKind {
     /// The incident is over; anomalies from then on are a new one.
     Repaired,
     /// Not reported any more.
@@ -26,7 +26,7 @@ pub enum Word {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
-    pub word: Word,
+    pub word: FeedbackKind,
     /// The name of a component, or of a server, controller, array, ... for everything that belongs to it.
     pub component: String,
     /// From when on it holds. Nothing: always.
@@ -49,14 +49,14 @@ pub struct Feedback {
     pub events: Vec<Event>,
 }
 
-impl Word {
+impl FeedbackKind {
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
-            Word::Repaired => "repaired",
-            Word::Ignore => "ignore",
-            Word::Snooze => "snooze",
-            Word::Unignore => "unignore",
+            FeedbackKind::Repaired => "repaired",
+            FeedbackKind::Ignore => "ignore",
+            FeedbackKind::Snooze => "snooze",
+            FeedbackKind::Unignore => "unignore",
         }
     }
 }
@@ -69,7 +69,7 @@ impl Event {
 
     /// When a repair was done. Nothing for other words.
     fn repaired_at(&self) -> Option<Timestamp> {
-        (self.word == Word::Repaired).then(|| self.at.unwrap_or(self.noted))
+        (self.word == FeedbackKind::Repaired).then(|| self.at.unwrap_or(self.noted))
     }
 
     fn holds_at(&self, time: Timestamp) -> bool {
@@ -99,15 +99,15 @@ impl Feedback {
     pub fn is_ignored(&self, component: &Component, time: Timestamp) -> bool {
         let of_it = self.events.iter().filter(|event| event.covers(component));
         of_it.filter(|event| event.holds_at(time)).fold(false, |is_ignored, event| match event.word {
-            Word::Ignore | Word::Snooze => true,
-            Word::Unignore => false,
-            Word::Repaired => is_ignored,
+            FeedbackKind::Ignore | FeedbackKind::Snooze => true,
+            FeedbackKind::Unignore => false,
+            FeedbackKind::Repaired => is_ignored,
         })
     }
 
     /// True if that may be so at any time.
     pub fn is_ever_ignored(&self, component: &Component) -> bool {
-        let may_hide = |event: &&Event| matches!(event.word, Word::Ignore | Word::Snooze);
+        let may_hide = |event: &&Event| matches!(event.word, FeedbackKind::Ignore | FeedbackKind::Snooze);
         self.events.iter().filter(may_hide).any(|event| event.covers(component))
     }
 
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    fn said(word: Word, from: Option<i64>, until: Option<i64>) -> Event {
+    fn said(word: FeedbackKind, from: Option<i64>, until: Option<i64>) -> Event {
         let (component, noted) = ("lun7".to_owned(), at(500));
         Event { word, component, at: from.map(at), until: until.map(at), note: String::new(), noted }
     }
@@ -155,19 +155,23 @@ mod tests {
 
     #[test]
     fn later_words_overrule_earlier_ones_from_their_time_on() {
-        let (ignore, snooze) = (said(Word::Ignore, Some(3), None), said(Word::Snooze, Some(1), Some(3)));
+        let (ignore, snooze) =
+            (said(FeedbackKind::Ignore, Some(3), None), said(FeedbackKind::Snooze, Some(1), Some(3)));
         assert_eq!(ignored(std::slice::from_ref(&ignore)), [3, 4, 5, 6, 7]);
         assert_eq!(ignored(std::slice::from_ref(&snooze)), [1, 2]);
-        assert_eq!(ignored(&[ignore.clone(), said(Word::Unignore, Some(5), None)]), [3, 4]);
-        assert_eq!(ignored(&[said(Word::Unignore, Some(5), None), ignore.clone()]), [3, 4, 5, 6, 7]);
-        assert_eq!(ignored(&[ignore, snooze, said(Word::Repaired, Some(4), None)]), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(ignored(&[ignore.clone(), said(FeedbackKind::Unignore, Some(5), None)]), [3, 4]);
+        assert_eq!(ignored(&[said(FeedbackKind::Unignore, Some(5), None), ignore.clone()]), [3, 4, 5, 6, 7]);
+        assert_eq!(
+            ignored(&[ignore, snooze, said(FeedbackKind::Repaired, Some(4), None)]),
+            [1, 2, 3, 4, 5, 6, 7]
+        );
     }
 
     #[test]
     fn words_without_a_time_hold_always() {
-        let ignore = said(Word::Ignore, None, None);
+        let ignore = said(FeedbackKind::Ignore, None, None);
         assert_eq!(ignored(std::slice::from_ref(&ignore)).len(), 8);
-        assert_eq!(ignored(&[ignore, said(Word::Unignore, None, None)]), [] as [i64; 0]);
+        assert_eq!(ignored(&[ignore, said(FeedbackKind::Unignore, None, None)]), [] as [i64; 0]);
     }
 
     #[test]
@@ -184,7 +188,8 @@ mod tests {
 
     #[test]
     fn a_look_back_does_not_know_what_was_said_of_later_times() {
-        let events = vec![said(Word::Repaired, Some(6), None), said(Word::Repaired, Some(2), None)];
+        let events =
+            vec![said(FeedbackKind::Repaired, Some(6), None), said(FeedbackKind::Repaired, Some(2), None)];
         let feedback = Feedback { events };
         assert_eq!(feedback.repairs(&disk()), [at(2), at(6)]);
         assert_eq!(feedback.by(at(5)).repairs(&disk()), [at(2)]);
@@ -194,7 +199,7 @@ mod tests {
         #[test]
         fn words_about_others_change_nothing(
             words in proptest::collection::vec(
-                (prop_oneof![Just(Word::Ignore), Just(Word::Unignore), Just(Word::Repaired)], 0i64..8), 0..6),
+                (prop_oneof![Just(FeedbackKind::Ignore), Just(FeedbackKind::Unignore), Just(FeedbackKind::Repaired)], 0i64..8), 0..6),
         ) {
             let events: Vec<Event> = words.iter().map(|(word, minute)| said(*word, Some(*minute), None)).collect();
             let other = |event: &Event| Event { component: "lun8".into(), ..event.clone() };

@@ -134,7 +134,7 @@ mod tests {
     use crate::model::metric::Metric;
     use crate::scores::MemberScore;
     use crate::scores::Window;
-    use crate::suspects::feedback::{Event, Word};
+    use crate::suspects::feedback::{Event, FeedbackKind};
 
     fn at(minute: i64) -> Timestamp {
         "2011-04-17".parse::<Timestamp>().unwrap() + Span::from_seconds(60 * minute)
@@ -169,7 +169,7 @@ mod tests {
         listing.lists().to_string()
     }
 
-    fn said(word: Word, component: &str, from: Option<i64>, until: Option<i64>) -> Event {
+    fn said(word: FeedbackKind, component: &str, from: Option<i64>, until: Option<i64>) -> Event {
         let (component, note, noted) = (component.to_owned(), String::new(), at(0));
         Event { word, component, at: from.map(at), until: until.map(at), note, noted }
     }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_repaired_component_begins_again_at_its_time() {
-        let feedback = Feedback { events: vec![said(Word::Repaired, "a:sda", Some(90), None)] };
+        let feedback = Feedback { events: vec![said(FeedbackKind::Repaired, "a:sda", Some(90), None)] };
         insta::assert_snapshot!(lists(&feedback, 3), @r"
         Date.Hour:   Value PG:LUN-server
         20110417.00:     8 1:a:sda
@@ -197,8 +197,10 @@ mod tests {
 
     #[test]
     fn ignored_ones_make_room_for_others_while_they_are() {
-        let events =
-            vec![said(Word::Snooze, "a", Some(70), Some(130)), said(Word::Ignore, "b:sda", Some(121), None)];
+        let events = vec![
+            said(FeedbackKind::Snooze, "a", Some(70), Some(130)),
+            said(FeedbackKind::Ignore, "b:sda", Some(121), None),
+        ];
         insta::assert_snapshot!(lists(&Feedback { events }, 1), @r"
         Date.Hour:   Value PG:LUN-server
         20110417.00:     8 1:a:sda
@@ -209,7 +211,10 @@ mod tests {
 
     #[test]
     fn what_is_ignored_always_was_never_there() {
-        let events = vec![said(Word::Ignore, "a:sda", None, None), said(Word::Ignore, "b", None, None)];
+        let events = vec![
+            said(FeedbackKind::Ignore, "a:sda", None, None),
+            said(FeedbackKind::Ignore, "b", None, None),
+        ];
         insta::assert_snapshot!(lists(&Feedback { events }, 1), @r"
         Date.Hour:   Value PG:LUN-server
         20110417.00:

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::feedback::{Event, Feedback, Word};
+use super::feedback::{Event, Feedback, FeedbackKind};
 
 /// The name and version of the file's form.
 pub const SCHEMA: &str = "laggard.feedback/1";
@@ -90,7 +90,7 @@ fn parts(text: &str) -> Vec<(usize, &str)> {
     parts
 }
 
-/// A mark that was cut short is one too: it is no part of the event before.
+/// A mark that was cut short is one too: it does not belong to the event before.
 fn is_mark(line: &str) -> bool {
     let is_cut = !line.is_empty() && !line.ends_with('\n') && MARK.starts_with(line);
     line.trim_end() == MARK || is_cut
@@ -100,7 +100,7 @@ fn event(part: &str) -> Result<Event, String> {
     let mut events: Events = toml::from_str(part).map_err(in_one_line)?;
     let event = events.event.pop().ok_or("expected an event")?;
     match event.word {
-        Word::Snooze if event.until.is_none() => Err("a snooze without `until`: say how long".into()),
+        FeedbackKind::Snooze if event.until.is_none() => Err("a snooze without `until`: say how long".into()),
         _ if event.component.is_empty() => Err("expected a `component`, found an empty one".into()),
         _ => Ok(event),
     }
@@ -125,9 +125,9 @@ mod tests {
     use super::*;
     use crate::model::time::Timestamp;
 
-    fn event(word: Word, note: &str) -> Event {
+    fn event(word: FeedbackKind, note: &str) -> Event {
         let at = |seconds| Some(Timestamp::from_seconds(seconds));
-        let until = (word == Word::Snooze).then_some(()).and(at(7200));
+        let until = (word == FeedbackKind::Snooze).then_some(()).and(at(7200));
         let noted = Timestamp::from_seconds(10_000);
         Event { word, component: "oss3:sdb".into(), at: at(3600), until, note: note.into(), noted }
     }
@@ -138,10 +138,13 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let events = vec![event(Word::Repaired, "new disk"), event(Word::Snooze, "\"a\" '''b''' [[event]]")];
+        let events = vec![
+            event(FeedbackKind::Repaired, "new disk"),
+            event(FeedbackKind::Snooze, "\"a\" '''b''' [[event]]"),
+        ];
         let text = written(&events);
         assert_eq!(read(&text), Notebook { feedback: Feedback { events }, problems: Vec::new() });
-        insta::assert_snapshot!(written(&[event(Word::Repaired, "new disk")]), @r#"
+        insta::assert_snapshot!(written(&[event(FeedbackKind::Repaired, "new disk")]), @r#"
         # What operators said of components: laggard feedback
         schema = "laggard.feedback/1"
 
@@ -156,18 +159,18 @@ mod tests {
 
     #[test]
     fn a_text_of_several_lines_is_written_in_one() {
-        let text = written(&[event(Word::Ignore, "a\n[[event]]\nb")]);
-        assert_eq!(read(&text).feedback.events, [event(Word::Ignore, "a [[event]] b")]);
+        let text = written(&[event(FeedbackKind::Ignore, "a\n[[event]]\nb")]);
+        assert_eq!(read(&text).feedback.events, [event(FeedbackKind::Ignore, "a [[event]] b")]);
     }
 
     #[test]
     fn an_event_cut_anywhere_leaves_the_others_and_is_found() {
-        let first = written(&[event(Word::Ignore, "known")]);
-        let whole = first.clone() + &block(&event(Word::Snooze, "later")).unwrap();
+        let first = written(&[event(FeedbackKind::Ignore, "known")]);
+        let whole = first.clone() + &block(&event(FeedbackKind::Snooze, "later")).unwrap();
         let begin = first.len() + 1;
         for cut in begin + 1..whole.len() - 1 {
             let read = read(&whole[..cut]);
-            assert_eq!(read.feedback.events[0], event(Word::Ignore, "known"), "{}", &whole[..cut]);
+            assert_eq!(read.feedback.events[0], event(FeedbackKind::Ignore, "known"), "{}", &whole[..cut]);
             assert_eq!(read.feedback.events.len(), 1, "{}", &whole[..cut]);
             if !whole[..cut].ends_with('\n') {
                 let torn = torn(&whole[..cut]).unwrap();
@@ -180,8 +183,8 @@ mod tests {
 
     #[test]
     fn a_wrong_event_is_named_with_its_line() {
-        let text =
-            written(&[event(Word::Ignore, "")]).replace("ignore", "forget") + "\n[[event]]\nword = 1\n";
+        let text = written(&[event(FeedbackKind::Ignore, "")]).replace("ignore", "forget")
+            + "\n[[event]]\nword = 1\n";
         let problems = read(&text).problems;
         assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 10]);
         assert!(problems[0].1.contains("forget"), "{problems:?}");

@@ -113,7 +113,7 @@ fn node(kind: &str, name: &str, mark: Mark, parts: Vec<Node>, others: usize) -> 
 }
 
 fn id(metric: &str) -> MetricId {
-    Metric::named(metric).unwrap().id
+    Metric::named(metric).expect("a metric of the registry").id
 }
 
 fn evidence(

@@ -93,8 +93,8 @@ pub struct EventScore {
     pub false_alarms_per_1000_component_days: f64,
 }
 
-impl Document {
-    pub fn new() -> Document {
+impl Default for Document {
+    fn default() -> Document {
         Document {
             schema: SCHEMA,
             drives: Vec::new(),

@@ -153,7 +153,7 @@ pub fn evaluate(
     labelled: &[LabelledDataset],
     progress: &Progress<'_>,
 ) -> anyhow::Result<Document> {
-    let mut document = Document::new();
+    let mut document = Document::default();
     match study {
         Study::Drives => drives::evaluate(task, labelled, &mut document, progress)?,
         Study::Experiments => experiments::evaluate(task, labelled, &mut document, progress)?,

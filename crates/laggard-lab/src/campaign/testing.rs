@@ -5,7 +5,7 @@ use std::path::Path;
 use super::config::Config;
 
 /// A small campaign: three servers, one client, a partition.
-pub const SMALL: &str = r#"
+pub(crate) const SMALL: &str = r#"
 [campaign]
 name = "small"
 seed = 42
@@ -33,6 +33,6 @@ nodes = { ONE = ["s2"], ALL = ["s1", "s2", "s3"] }
 faults = ["cut"]
 "#;
 
-pub fn config() -> Config {
+pub(crate) fn config() -> Config {
     Config::parse(SMALL, Path::new(".")).unwrap()
 }

@@ -21,7 +21,7 @@ pub(crate) trait FaultModel: Sized {
     fn read(parameters: &mut Parameters) -> Result<Self, LabError>;
 
     /// Chooses what happens on one node. Reads the node and changes nothing.
-    fn plan(&self, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError>;
+    fn plan(&self, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError>;
 
     fn affects(&self) -> &'static [Area];
 
@@ -45,7 +45,7 @@ pub(crate) trait LabFault {
 }
 
 /// The nodes and the seed of a planned fault.
-pub(crate) struct Aim<'a> {
+pub(crate) struct PlanContext<'a> {
     /// The id of the planned fault.
     pub(crate) id: &'a str,
     pub(crate) targets: &'a [Node],
@@ -110,7 +110,7 @@ macro_rules! lab_fault {
             fn plan(
                 &self,
                 node: &crate::nodes::Node,
-                _: &crate::faults::model::Aim,
+                _: &crate::faults::model::PlanContext,
             ) -> Result<crate::faults::steps::NodeSteps, crate::machine::LabError> {
                 $plan(node)
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::Aim;
+use super::model::PlanContext;
 use super::registry::Fault;
 use super::steps::NodeSteps;
 use crate::machine::LabError;
@@ -39,7 +39,7 @@ impl PlannedFault {
         check(targets, ttl)?;
         let ttl_seconds = ttl.map(|ttl| ttl.as_secs());
         let id = id(fault, targets, seed, ttl_seconds)?;
-        let aim = Aim { id: &id, targets, all, seed, ttl_seconds };
+        let aim = PlanContext { id: &id, targets, all, seed, ttl_seconds };
         let steps = targets.iter().map(|node| fault.plan(node, &aim)).collect::<Result<_, _>>()?;
         Ok(PlannedFault { id, fault: fault.clone(), seed, ttl_seconds, steps })
     }

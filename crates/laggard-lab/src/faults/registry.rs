@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use laggard_core::diagnosis::Cause;
 use serde::{Deserialize, Serialize};
 
-use super::model::{Aim, Area, FaultModel, LabFault, Mechanism};
+use super::model::{Area, FaultModel, LabFault, Mechanism, PlanContext};
 use super::models::{
     bitflip, cpu_hog, daemons, dev_fail, disk_hog, full, inconsist, memory_pressure, network_hog,
     packet_loss, partition, server_down, slow_dev, slow_link, virtual_disk,
@@ -68,7 +68,7 @@ macro_rules! registry {
                 match self { $(Fault::$variant(model) => model.affects().contains(&area),)* }
             }
 
-            pub(super) fn plan(&self, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+            pub(super) fn plan(&self, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
                 match self { $(Fault::$variant(model) => model.plan(node, aim),)* }
             }
 

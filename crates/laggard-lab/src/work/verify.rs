@@ -10,7 +10,7 @@ use super::manifest::{WorkManifest, WrittenFile};
 use super::tally::{Damage, Tally};
 
 /// The position of every block, by its checksum.
-struct Known<'a> {
+struct KnownContent<'a> {
     seed: u64,
     places: HashMap<u64, (&'a str, u64)>,
 }
@@ -24,7 +24,7 @@ struct Findings {
 
 /// Compares all files of a manifest with those below a folder.
 pub fn verify(folder: &Path, manifest: &WorkManifest) -> Tally {
-    let known = Known::of(manifest);
+    let known = KnownContent::of(manifest);
     let mut tally = Tally::default();
     for file in &manifest.files {
         match known.compare(folder, file) {
@@ -39,13 +39,13 @@ pub fn verify(folder: &Path, manifest: &WorkManifest) -> Tally {
     tally
 }
 
-impl Known<'_> {
-    fn of(manifest: &WorkManifest) -> Known<'_> {
+impl KnownContent<'_> {
+    fn of(manifest: &WorkManifest) -> KnownContent<'_> {
         let places = manifest.files.iter().flat_map(|file| {
             let sums = file.sums.iter().enumerate();
             sums.map(|(block, sum)| (*sum, (file.path.as_str(), block as u64)))
         });
-        Known { seed: manifest.seed, places: places.collect() }
+        KnownContent { seed: manifest.seed, places: places.collect() }
     }
 
     fn compare(&self, folder: &Path, file: &WrittenFile) -> Result<Findings, (&'static str, io::Error)> {

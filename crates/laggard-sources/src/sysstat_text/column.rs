@@ -23,9 +23,9 @@ const DISCARD_MS: &str = "discard ms";
 const EXTRA: [&str; 3] = [DISCARDS, DISCARDED_SECTORS, DISCARD_MS];
 
 /// A column name, its metric and its unit. Sectors precede kB: a tool that prints both rounds kB more coarsely.
-type Word = (&'static str, &'static str, Unit);
+type ColumnName = (&'static str, &'static str, Unit);
 
-const DISK: &[Word] = &[
+const DISK: &[ColumnName] = &[
     ("tps", "tps", Same),
     ("r/s", "r_tps", Same),
     ("w/s", "w_tps", Same),
@@ -72,7 +72,7 @@ const DISK: &[Word] = &[
     ("util-percent", "%util", Same),
 ];
 
-const NET: &[Word] = &[
+const NET: &[ColumnName] = &[
     ("rxpck", "rxpck", Same),
     ("rxpck/s", "rxpck", Same),
     ("txpck", "txpck", Same),
@@ -93,10 +93,10 @@ const NET: &[Word] = &[
     ("txdrop/s", "txdrop", Same),
 ];
 
-const TCP: &[Word] = &[("retrans", "retrans", Same), ("retrans/s", "retrans", Same)];
+const TCP: &[ColumnName] = &[("retrans", "retrans", Same), ("retrans/s", "retrans", Same)];
 
 // Names without a number of seconds: the share of the interval, not the kernel's running average.
-const PRESSURE: &[Word] = &[
+const PRESSURE: &[ColumnName] = &[
     ("%sio", "io_some", Same),
     ("%fio", "io_full", Same),
     ("%smem", "memory_some", Same),
@@ -123,7 +123,7 @@ impl RateTable {
         Schema::named(name).expect("every table of rates is registered")
     }
 
-    fn words(self) -> &'static [Word] {
+    fn words(self) -> &'static [ColumnName] {
         match self {
             RateTable::Disk => DISK,
             RateTable::Net => NET,

@@ -84,13 +84,13 @@ fn sync(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use laggard_core::model::time::Timestamp;
-    use laggard_core::suspects::feedback::Word;
+    use laggard_core::suspects::feedback::FeedbackKind;
 
     use super::*;
 
     fn event(number: i64) -> Event {
         Event {
-            word: Word::Repaired,
+            word: FeedbackKind::Repaired,
             component: format!("oss{number}:sda"),
             at: Some(Timestamp::from_seconds(number)),
             until: None,

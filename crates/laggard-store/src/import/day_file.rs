@@ -15,7 +15,7 @@ use crate::format::columns::rows_within;
 use crate::format::cycle::{MARGIN, day_of, next_cycle};
 use crate::format::origin::Origin;
 use crate::import::packer::{Output, Packer};
-use crate::live_tail::message::{Encoder, Press};
+use crate::live_tail::message::{Compressor, Encoder};
 use crate::sealed::parquet_file::{Content, ParquetFile, ROWS_PER_GROUP};
 use crate::sealed::seal::pack_behind;
 
@@ -29,7 +29,7 @@ const KEYS: usize = 3;
 /// Buffers and threads that the files of an import share.
 #[derive(Default)]
 pub(crate) struct Tools {
-    press: Press,
+    press: Compressor,
     packer: Packer,
 }
 

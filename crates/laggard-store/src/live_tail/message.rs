@@ -13,12 +13,12 @@ use crate::format::columns::{Names, arrow_schema, batch};
 use crate::format::origin::Origin;
 
 /// Shared by all encoders of a process: the compressor's memory is far larger than theirs.
-pub(crate) struct Press {
+pub(crate) struct Compressor {
     options: IpcWriteOptions,
     context: IpcWriteContext,
 }
 
-impl Default for Press {
+impl Default for Compressor {
     fn default() -> Self {
         // Level 1 of zstd costs little more than copying; the example `density` measures it.
         let options = IpcWriteOptions::try_new(8, false, arrow_ipc::MetadataVersion::V5)
@@ -26,7 +26,7 @@ impl Default for Press {
             .and_then(|options| options.try_with_compression_level(Some(1)))
             .expect("the options fit each other")
             .with_dictionary_handling(DictionaryHandling::Delta);
-        Press { options, context: IpcWriteContext::default() }
+        Compressor { options, context: IpcWriteContext::default() }
     }
 }
 
@@ -48,11 +48,11 @@ impl Encoder {
     pub(crate) fn encode(
         &mut self,
         rows: &RawTable,
-        press: &mut Press,
+        press: &mut Compressor,
         bytes: &mut Vec<u8>,
     ) -> Result<(), ArrowError> {
         let batch = batch(rows, &mut self.names, &self.schema)?;
-        let (generator, Press { options, context }) = (IpcDataGenerator::default(), press);
+        let (generator, Compressor { options, context }) = (IpcDataGenerator::default(), press);
         if !self.has_begun {
             let tracker = &mut self.tracker;
             let schema = generator.schema_to_bytes_with_dictionary_tracker(&self.schema, tracker, options);

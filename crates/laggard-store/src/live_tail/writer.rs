@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::format::cycle::next_cycle;
 use crate::format::file_name::{FileName, State};
 use crate::format::origin::Origin;
-use crate::live_tail::message::{Encoder, Press};
+use crate::live_tail::message::{Compressor, Encoder};
 
 /// Rows that are gathered at most before they are written without being asked to.
 const MAX_PENDING_ROWS: usize = 16 * 1024;
@@ -83,14 +83,14 @@ impl<M: Medium> Tail<M> {
     }
 
     /// Gathers some rows.
-    pub(crate) fn append(&mut self, rows: &RawTable, press: &mut Press) -> Result<(), StoreError> {
+    pub(crate) fn append(&mut self, rows: &RawTable, press: &mut Compressor) -> Result<(), StoreError> {
         self.pending.append(rows);
         if self.pending.len() >= MAX_PENDING_ROWS { self.flush(press) } else { Ok(()) }
     }
 
     /// Writes what was gathered. When it cannot, the file still ends with a whole message, and what could
     /// not be written is kept for the next try.
-    pub(crate) fn flush(&mut self, press: &mut Press) -> Result<(), StoreError> {
+    pub(crate) fn flush(&mut self, press: &mut Compressor) -> Result<(), StoreError> {
         if !self.pending.is_empty() {
             let encoded = self.encoder.encode(&self.pending, press, &mut self.unwritten);
             encoded
@@ -116,7 +116,7 @@ impl<M: Medium> Tail<M> {
     }
 
     /// Writes what was gathered, and waits until it will survive a power cut.
-    pub(crate) fn sync(&mut self, press: &mut Press) -> Result<(), StoreError> {
+    pub(crate) fn sync(&mut self, press: &mut Compressor) -> Result<(), StoreError> {
         self.flush(press)?;
         self.medium.sync().map_err(|error| StoreError::io(&self.path, "write it to disk", error))
     }
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_leaves_whole_messages_and_room_lets_it_go_on() {
-        let mut press = Press::default();
+        let mut press = Compressor::default();
         for room in (0..6000).step_by(101) {
             let mut tail = tail(room);
             let mut flushed = 0;
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_tail_cut_anywhere_is_read_up_to_the_cut() {
-        let (mut tail, mut press) = (tail(1 << 20), Press::default());
+        let (mut tail, mut press) = (tail(1 << 20), Compressor::default());
         let mut ends = Vec::new();
         for second in 0..3 {
             tail.append(&row(second), &mut press).unwrap();
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn names_that_come_and_go_do_not_pile_up() {
-        let (mut tail, mut press) = (tail(1 << 30), Press::default());
+        let (mut tail, mut press) = (tail(1 << 30), Compressor::default());
         let mut sizes = Vec::new();
         for second in 0..20 {
             let mut rows = RawTable::new(Schema::named("pressure").unwrap());

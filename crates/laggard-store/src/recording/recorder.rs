@@ -13,7 +13,7 @@ use laggard_core::samples::RawTable;
 use crate::error::StoreError;
 use crate::format::file_name::encoded;
 use crate::format::origin::Origin;
-use crate::live_tail::message::Press;
+use crate::live_tail::message::Compressor;
 use crate::live_tail::writer::{Tail, lock};
 use crate::recording::recover::leftovers;
 use crate::recording::sealer::{Job, Sealer};
@@ -29,7 +29,7 @@ pub struct Recorder {
     folder: PathBuf,
     origin: Origin,
     tails: BTreeMap<&'static str, Tail>,
-    press: Press,
+    press: Compressor,
     sealer: Sealer,
     _lock: HostLock,
 }
@@ -83,7 +83,7 @@ impl Recorder {
             folder: folder.into(),
             origin,
             tails: BTreeMap::new(),
-            press: Press::default(),
+            press: Compressor::default(),
             sealer,
             _lock: lock,
         })

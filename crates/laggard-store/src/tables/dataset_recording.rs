@@ -42,7 +42,7 @@ pub enum OpenError {
     Cluster { path: PathBuf, error: ClusterError },
     #[error("the dataset is empty: fill it with `laggard record` or `laggard import`")]
     Empty,
-    #[error("nothing of the dataset can be read: {0}")]
+    #[error("no file of the dataset can be read: {0}")]
     Unreadable(String),
 }
 

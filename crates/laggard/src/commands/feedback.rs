@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::time::{Span, Timestamp, parse_time};
 use laggard_core::suspects::blame::CONTAINERS;
-use laggard_core::suspects::feedback::{Event, Feedback as Said, Word, covers};
+use laggard_core::suspects::feedback::{Event, Feedback as Said, FeedbackKind, covers};
 use laggard_store::dataset::Dataset;
 use laggard_store::dataset_recording::{cluster_file, recorded_components};
 use laggard_store::notebook;
@@ -76,10 +76,10 @@ impl Feedback {
         let dataset = tables::open(&self.dataset)?;
         let word = match self.action {
             Action::List => return self.list(&dataset),
-            Action::Repaired => Word::Repaired,
-            Action::Ignore => Word::Ignore,
-            Action::Snooze => Word::Snooze,
-            Action::Unignore => Word::Unignore,
+            Action::Repaired => FeedbackKind::Repaired,
+            Action::Ignore => FeedbackKind::Ignore,
+            Action::Snooze => FeedbackKind::Snooze,
+            Action::Unignore => FeedbackKind::Unignore,
         };
         let event = self.event(word)?;
         let meant = self.meant(&dataset, &event.component)?;
@@ -88,21 +88,25 @@ impl Feedback {
         Ok(Done::Well)
     }
 
-    fn event(&self, word: Word) -> anyhow::Result<Event> {
+    fn event(&self, word: FeedbackKind) -> anyhow::Result<Event> {
         let Some(component) = self.component.clone() else {
             bail!(
                 "{}: name a component: `laggard cluster check DATASET --members` lists them",
                 word.as_str()
             );
         };
-        if (word == Word::Snooze) != self.length.is_some() {
-            let next =
-                if word == Word::Snooze { "say for how long: --for 2h" } else { "--for is for snooze" };
+        if (word == FeedbackKind::Snooze) != self.length.is_some() {
+            let next = if word == FeedbackKind::Snooze {
+                "say for how long: --for 2h"
+            } else {
+                "--for is for snooze"
+            };
             bail!("{}: {next}", word.as_str());
         }
         let noted = now();
         let said = self.at.as_deref().map(|text| parse_time(text, noted)).transpose()?;
-        let at = said.or_else(|| matches!(word, Word::Repaired | Word::Snooze).then_some(noted));
+        let at =
+            said.or_else(|| matches!(word, FeedbackKind::Repaired | FeedbackKind::Snooze).then_some(noted));
         let until = at.zip(self.length).map(|(at, length)| at + length);
         Ok(Event { word, component, at, until, note: self.note.clone(), noted })
     }

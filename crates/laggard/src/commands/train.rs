@@ -41,7 +41,7 @@ pub struct Train {
     out: PathBuf,
     /// The method to train.
     #[arg(long, value_enum, default_value_t)]
-    method: Word,
+    method: PaperMethod,
     #[command(flatten)]
     details: Details,
     /// The cluster file. Default: cluster.toml in the dataset, or none.
@@ -56,7 +56,7 @@ pub struct Train {
 
 /// A method that is trained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Word {
+enum PaperMethod {
     /// Intrepid in production: cumulative histograms over 15 minutes, every 15 s.
     #[default]
     Production,
@@ -86,8 +86,8 @@ impl Train {
     fn train(&self, recording: &mut DatasetRecording) -> anyhow::Result<(Thresholds, TrainingResult)> {
         let options = self.details.parsed();
         let trainable = match self.method {
-            Word::Production => Trainable::Production(options.published()),
-            Word::Testbench => Trainable::Testbench(options.published()),
+            PaperMethod::Production => Trainable::Production(options.published()),
+            PaperMethod::Testbench => Trainable::Testbench(options.published()),
         };
         let (dataset, has_pictures) = (self.dataset.as_str(), self.html.is_some());
         let training = Training { trainable: &trainable, dataset, now: now(), has_pictures };

@@ -11,7 +11,7 @@ use crate::support::lab::{Lab, SMALL};
 use crate::support::{self, command, errors, laggard, text};
 
 /// A bare lab, and a folder for journals.
-pub struct Bench {
+pub struct LoopBricks {
     pub lab: Lab,
     pub folder: tempfile::TempDir,
 }
@@ -29,15 +29,15 @@ cd /run/lab/brick; mkdir -p d .own
 for i in $(seq 30); do head -c $((i * 700)) /dev/urandom > d/f$i; ln d/f$i .own/$i; done
 sync --file-system .";
 
-impl Bench {
-    pub fn up(name: &str) -> Bench {
-        Bench::up_with(name, "")
+impl LoopBricks {
+    pub fn up(name: &str) -> LoopBricks {
+        LoopBricks::up_with(name, "")
     }
 
-    pub fn up_with(name: &str, lines: &str) -> Bench {
+    pub fn up_with(name: &str, lines: &str) -> LoopBricks {
         let lab = Lab::plan(name, &format!("{SMALL}\n{lines}"));
         lab.up();
-        Bench { lab, folder: tempfile::tempdir().unwrap() }
+        LoopBricks { lab, folder: tempfile::tempdir().unwrap() }
     }
 
     pub fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
@@ -68,7 +68,7 @@ impl Bench {
         errors(&output)
     }
 
-    /// As [`Bench::refusal`], while another fault is active.
+    /// As [`LoopBricks::refusal`], while another fault is active.
     pub fn refusal_beside(&self, words: &[&str]) -> String {
         let output = self.inject(&[&["apply"], words].concat());
         assert_eq!(output.status.code(), Some(2));

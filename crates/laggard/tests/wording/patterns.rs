@@ -88,7 +88,8 @@ impl Pattern {
     }
 
     pub fn is_in(&self, text: &str) -> bool {
-        self.regex.is_match(text) && !QUOTATIONS.iter().any(|quotation| text.contains(quotation))
+        let text = text.replace("here is no ", "");
+        self.regex.is_match(&text) && !QUOTATIONS.iter().any(|quotation| text.contains(quotation))
     }
 }
 

@@ -10,13 +10,13 @@ use laggard_core::diagnosis::label;
 
 /// Reads and writes, and their time in ms, of every attachment between two samples; how many samples it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Seen {
+struct Activity {
     requests: u64,
     ms: u64,
     samples: u64,
 }
 
-impl Seen {
+impl Activity {
     fn wait_ms(&self) -> f64 {
         self.ms as f64 / self.requests.max(1) as f64
     }
@@ -31,13 +31,13 @@ fn day(settings: &[&str], seed: u64) -> IntrepidDay {
 type Hours = (i64, i64);
 
 /// Metrics of each attachment between two hours.
-fn seen(day: &Day, hours: Hours) -> BTreeMap<String, Seen> {
+fn seen(day: &Day, hours: Hours) -> BTreeMap<String, Activity> {
     let [seen, _] = seen_twice(day, [hours, (0, 0)]);
     seen
 }
 
 /// The same for two stretches.
-fn seen_twice(day: &Day, stretches: [Hours; 2]) -> [BTreeMap<String, Seen>; 2] {
+fn seen_twice(day: &Day, stretches: [Hours; 2]) -> [BTreeMap<String, Activity>; 2] {
     let mut seen = [BTreeMap::new(), BTreeMap::new()];
     for host in 0..day.hosts().count() {
         day.rows(host, &mut |table: RawTable| {
@@ -49,10 +49,10 @@ fn seen_twice(day: &Day, stretches: [Hours; 2]) -> [BTreeMap<String, Seen>; 2] {
     seen
 }
 
-fn look(table: &RawTable, date: i64, (from, to): Hours, seen: &mut BTreeMap<String, Seen>) {
+fn look(table: &RawTable, date: i64, (from, to): Hours, seen: &mut BTreeMap<String, Activity>) {
     let columns = [0, 4, 3, 7].map(|column| table.counts(column).unwrap());
     let mut before = vec![None; table.names().len()];
-    let mut found = vec![Seen::default(); table.names().len()];
+    let mut found = vec![Activity::default(); table.names().len()];
     for row in 0..table.len() {
         if !(from..to).contains(&(table.time[row] - date).div_euclid(3_600_000_000)) {
             continue;
@@ -67,7 +67,7 @@ fn look(table: &RawTable, date: i64, (from, to): Hours, seen: &mut BTreeMap<Stri
         found[component].samples += 1;
     }
     for (name, found) in table.names().iter().zip(found).filter(|(_, found)| found.samples > 0) {
-        let entry: &mut Seen = seen.entry(name.to_string()).or_default();
+        let entry: &mut Activity = seen.entry(name.to_string()).or_default();
         entry.requests += found.requests;
         entry.ms += found.ms;
         entry.samples += found.samples;
@@ -93,7 +93,7 @@ fn primaries_carry_the_load_and_are_alike() {
 }
 
 /// The day's event begins by 10 o'clock; the first label, and what is seen before and after.
-fn before_and_after(event: &str) -> (String, BTreeMap<String, Seen>, BTreeMap<String, Seen>) {
+fn before_and_after(event: &str) -> (String, BTreeMap<String, Activity>, BTreeMap<String, Activity>) {
     let scenario = day(&["groups=4", &format!("event={event}")], 5);
     let component = scenario.labels()[0].component.clone();
     let [before, after] = seen_twice(&scenario.day(), [(0, 6), (11, 24)]);
@@ -101,7 +101,7 @@ fn before_and_after(event: &str) -> (String, BTreeMap<String, Seen>, BTreeMap<St
 }
 
 /// How many attachments of those that `of` chooses have samples and carry a load.
-fn carrying(seen: &BTreeMap<String, Seen>, of: impl Fn(&str) -> bool) -> (usize, usize) {
+fn carrying(seen: &BTreeMap<String, Activity>, of: impl Fn(&str) -> bool) -> (usize, usize) {
     let chosen = || seen.iter().filter(|(name, _)| of(name));
     (chosen().count(), chosen().filter(|(_, seen)| seen.requests > 500).count())
 }
@@ -136,7 +136,7 @@ fn a_bad_state_leaves_devices_with_nothing_to_do() {
 fn a_slow_lun_is_slower_than_its_peers_all_the_time() {
     let (component, before, after) = before_and_after("slow-lun");
     let (was, is) = (before[&component].wait_ms(), after[&component].wait_ms());
-    let mut others: Vec<f64> = after.values().filter(|s| s.requests > 500).map(Seen::wait_ms).collect();
+    let mut others: Vec<f64> = after.values().filter(|s| s.requests > 500).map(Activity::wait_ms).collect();
     others.sort_by(f64::total_cmp);
     let median = others[others.len() / 2];
     assert!(is > 1.35 * median && was < 1.6 * median, "{was} {is} {median}");

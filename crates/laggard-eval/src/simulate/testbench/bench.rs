@@ -24,7 +24,7 @@ pub(super) enum Client {
 }
 
 /// The state of a run.
-pub(super) struct Bench {
+pub(super) struct SimulatedBench {
     pub clients: Vec<Client>,
     pub servers: Vec<Server>,
     pub network: Network,
@@ -44,8 +44,8 @@ const OF_SERVERS: u64 = 2;
 const OF_THE_BENCH: u64 = 3;
 const OF_CONNECTIONS: u64 = 6;
 
-impl Bench {
-    pub(super) fn new(scenario: &Testbench) -> Bench {
+impl SimulatedBench {
+    pub(super) fn new(scenario: &Testbench) -> SimulatedBench {
         let tick = if scenario.workload == Workload::Postmark { FINE_TICK } else { TICK };
         let (servers, clients) = (scenario.servers, scenario.clients);
         let mut random = Random::of(scenario.seed, &[OF_THE_BENCH]);
@@ -54,7 +54,7 @@ impl Bench {
             let random = Random::of(scenario.seed, &[OF_SERVERS, number as u64]);
             Server::new(clients, scenario.system.turns(), scenario.buffered, random)
         };
-        Bench {
+        SimulatedBench {
             clients: (0..clients).map(|number| client(scenario, number, root)).collect(),
             servers: (0..servers).map(server).collect(),
             network: network(scenario, tick),
@@ -69,7 +69,7 @@ impl Bench {
     }
 
     /// Runs it all, and calls `observe` at the start and after each tick.
-    pub(super) fn run(&mut self, seconds: u64, observe: &mut dyn FnMut(&Bench, Micros)) {
+    pub(super) fn run(&mut self, seconds: u64, observe: &mut dyn FnMut(&SimulatedBench, Micros)) {
         let (begin, end) = disturbed(seconds);
         let mut now = 0;
         observe(self, now);
@@ -213,7 +213,7 @@ mod tests {
 
     /// Bytes that were acknowledged to clients, and bytes that disks wrote except for journals.
     fn written(scenario: &Testbench) -> (u64, u64) {
-        let mut bench = Bench::new(scenario);
+        let mut bench = SimulatedBench::new(scenario);
         bench.run(5 * scenario.seconds, &mut |_, _| {});
         let answered = |client: &Client| match client {
             Client::Bulk(client) => client.answered_bytes,

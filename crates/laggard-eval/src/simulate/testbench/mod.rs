@@ -147,7 +147,7 @@ impl Testbench {
 
     pub fn record(&self) -> Recorded {
         let mut recording = recording::Recording::new(self);
-        bench::Bench::new(self).run(self.seconds, &mut |bench, now| recording.observe(bench, now));
+        bench::SimulatedBench::new(self).run(self.seconds, &mut |bench, now| recording.observe(bench, now));
         Recorded(recording)
     }
 

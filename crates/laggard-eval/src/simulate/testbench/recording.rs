@@ -7,7 +7,7 @@ use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Timestamp, Uptime};
 use laggard_core::samples::{ABSENT, RawTable};
 
-use super::bench::Bench;
+use super::bench::SimulatedBench;
 use super::disk::DiskCounters;
 use super::flow::Flow;
 use super::network::HostCounters;
@@ -68,7 +68,7 @@ impl Recording {
     }
 
     /// Takes a sample of every host, if one is due.
-    pub(super) fn observe(&mut self, bench: &Bench, now: Micros) {
+    pub(super) fn observe(&mut self, bench: &SimulatedBench, now: Micros) {
         if !now.is_multiple_of(self.every) {
             return;
         }
@@ -90,7 +90,7 @@ impl Recording {
 type Moment = (Timestamp, Option<Uptime>);
 
 impl Host {
-    fn add(&mut self, bench: &Bench, servers: usize, moment: Moment) {
+    fn add(&mut self, bench: &SimulatedBench, servers: usize, moment: Moment) {
         let mut stalled_us = 0;
         if let Some(server) = bench.servers.get(self.number) {
             let name = component::attachment(&self.name, names::DEVICE);
@@ -110,7 +110,7 @@ impl Host {
     }
 
     /// Every connection of the host: where to, what it sends, what it receives.
-    fn connections<'a>(&self, bench: &'a Bench, servers: usize) -> Vec<Connection<'a>> {
+    fn connections<'a>(&self, bench: &'a SimulatedBench, servers: usize) -> Vec<Connection<'a>> {
         let flow = |number: usize| bench.network.flows.get(number);
         let connection =
             |remote, sent, received| Connection { remote, sent: flow(sent), received: flow(received) };

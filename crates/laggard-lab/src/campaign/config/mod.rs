@@ -133,7 +133,7 @@ mod tests {
         let error = wrong("servers = { count = 3", "servers = { count = 2");
         assert!(error.ends_with("lab: gluster-dispersed needs at least 3 servers, the lab has 2"), "{error}");
         let error = wrong("adapter = \"gluster-dispersed\"", "adapter = \"zfs\"");
-        assert!(error.contains("target.adapter: no file system is called \"zfs\""), "{error}");
+        assert!(error.contains("target.adapter: there is no file system \"zfs\""), "{error}");
         let error = wrong("ttl = \"5m\"", "ttl = \"5h\"");
         assert!(error.contains("fault.cut.ttl") && error.contains("safety.max_hold"), "{error}");
         let error = wrong("faults = [\"cut\"]", "faults = [\"cut\"]\n[safety]\nmax_faults = 2");

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::inconsist::{FoundFile, PERCENT, list, share};
 use crate::faults::model::Need::{Brick, Program};
-use crate::faults::model::{Aim, Area, FaultModel, Mechanism};
+use crate::faults::model::{Area, FaultModel, Mechanism, PlanContext};
 use crate::faults::parameters::Parameters;
 use crate::faults::steps::{Choice, NodeSteps, Step};
 use crate::machine::LabError;
@@ -63,7 +63,7 @@ impl FaultModel for Bitflip {
         })
     }
 
-    fn plan(&self, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+    fn plan(&self, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
         let brick = node.brick()?;
         let replica = Replica::of(node, self, aim)?;
         let found = list(node, brick)?;
@@ -143,7 +143,7 @@ fn lines(flips: &[Flip], word: &str) -> String {
 
 impl Replica {
     /// The place of a node among all nodes with a brick, by name.
-    fn of(node: &Node, model: &Bitflip, aim: &Aim) -> Result<Replica, LabError> {
+    fn of(node: &Node, model: &Bitflip, aim: &PlanContext) -> Result<Replica, LabError> {
         let index = model.index;
         let mut names: Vec<&str> =
             aim.all.iter().filter(|other| other.brick.is_some()).map(|other| other.name.as_str()).collect();
@@ -258,7 +258,7 @@ mod tests {
         let named = |name: &str| Node { name: name.into(), brick: Some("/b".into()), ..node() };
         let all = [named("s2"), named("s1"), named("s3"), Node { name: "c1".into(), ..node() }];
         let place = |targets: &[Node], modulus, index| {
-            let aim = Aim { id: "a", targets, all: &all, seed: 1, ttl_seconds: Some(60) };
+            let aim = PlanContext { id: "a", targets, all: &all, seed: 1, ttl_seconds: Some(60) };
             let model = Bitflip { modulus, index, ..ALL };
             let places: Result<Vec<_>, _> =
                 targets.iter().map(|target| Replica::of(target, &model, &aim)).collect();
@@ -280,7 +280,7 @@ mod tests {
         names.iter().for_each(|name| std::fs::write(brick.join(name), [7; 5000]).unwrap());
         let node = Node { brick: Some(brick.clone()), keep: folder.path().join("kept"), ..node() };
         let (targets, all) = (vec![node.clone()], vec![node.clone()]);
-        let aim = Aim { id: "a", targets: &targets, all: &all, seed: 1, ttl_seconds: Some(60) };
+        let aim = PlanContext { id: "a", targets: &targets, all: &all, seed: 1, ttl_seconds: Some(60) };
         let steps = Bitflip { bits: 1, chunk: 4096, ..ALL }.plan(&node, &aim).unwrap();
         assert_eq!(steps.choices.len(), 3);
         let run = |step: &Step| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::model::Need::Program;
-use crate::faults::model::{Aim, Area, FaultModel, Mechanism};
+use crate::faults::model::{Area, FaultModel, Mechanism, PlanContext};
 use crate::faults::parameters::Parameters;
 use crate::faults::steps::{Choice, LabStep, NodeSteps, Step};
 use crate::machine::LabError;
@@ -68,7 +68,7 @@ impl FaultModel for Kill {
         Ok(Kill { processes: parameters.list("process"), restart: parameters.take("restart") })
     }
 
-    fn plan(&self, node: &Node, _: &Aim) -> Result<NodeSteps, LabError> {
+    fn plan(&self, node: &Node, _: &PlanContext) -> Result<NodeSteps, LabError> {
         let names = running(&self.processes, node)?;
         let script = with(&names);
         let mut verify_reverted = vec![script(&format!("{WAIT}\n({RUNS}\n)"))];
@@ -111,7 +111,7 @@ impl FaultModel for Pause {
         Ok(Pause { processes: parameters.list("process") })
     }
 
-    fn plan(&self, node: &Node, _: &Aim) -> Result<NodeSteps, LabError> {
+    fn plan(&self, node: &Node, _: &PlanContext) -> Result<NodeSteps, LabError> {
         let names = running(&self.processes, node)?;
         let script = with(&names);
         let state = |test: &str| script(&format!("{STATES}\n{test}"));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::faults::model::Need::{Brick, Program};
-use crate::faults::model::{Aim, Area, FaultModel, Mechanism};
+use crate::faults::model::{Area, FaultModel, Mechanism, PlanContext};
 use crate::faults::parameters::Parameters;
 use crate::faults::steps::{Choice, NodeSteps, Step};
 use crate::machine::LabError;
@@ -45,7 +45,7 @@ impl FaultModel for Full {
         Ok(Full { leave: parameters.size("leave", LEAVE)? })
     }
 
-    fn plan(&self, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+    fn plan(&self, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
         let (brick, leave) = (node.brick()?, self.leave);
         let fill = format!("{brick}/.laggard-full-{}", aim.id);
         let own = format!("brick={}; fill={}; leave={leave}", quoted(brick), quoted(&fill));

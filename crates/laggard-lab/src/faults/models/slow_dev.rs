@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::virtual_disk::steps;
 use crate::disks::fault::DiskFault;
-use crate::faults::model::{Aim, Area, FaultModel, lab_of};
+use crate::faults::model::{Area, FaultModel, PlanContext, lab_of};
 use crate::faults::parameters::Parameters;
 use crate::faults::steps::NodeSteps;
 use crate::machine::LabError;
@@ -45,7 +45,7 @@ impl FaultModel for SlowDev {
         Ok(SlowDev { factor, bytes_per_second })
     }
 
-    fn plan(&self, node: &Node, _: &Aim) -> Result<NodeSteps, LabError> {
+    fn plan(&self, node: &Node, _: &PlanContext) -> Result<NodeSteps, LabError> {
         let (lab, host) = lab_of::<SlowDev>(node)?;
         let model = lab.server(host)?.disk.unwrap_or_default();
         let left = match (self.factor, self.bytes_per_second) {

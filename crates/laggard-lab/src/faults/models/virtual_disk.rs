@@ -31,7 +31,7 @@ lab_fault!(
     "every request to the disk fails",
     [Lab],
     LostAttachment,
-    plan = |node| lost_disk::<LostDisk>(node)
+    plan = lost_disk::<LostDisk>
 );
 
 /// A disk that fails is given up by its file system: it is mounted again afterwards, and daemons that ended are started.

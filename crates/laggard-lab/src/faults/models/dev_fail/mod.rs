@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::virtual_disk::lost_disk;
 use crate::faults::model::Need::{Brick, Either, Lab, NoLab, Program};
-use crate::faults::model::{self, Aim, Area, FaultModel};
+use crate::faults::model::{self, Area, FaultModel, PlanContext};
 use crate::faults::parameters::Parameters;
 use crate::faults::steps::{Choice, LabStep, NodeSteps, Step};
 use crate::machine::LabError;
@@ -82,7 +82,7 @@ impl FaultModel for DevFail {
         Ok(DevFail { mechanism: parameters.word("mechanism", "auto")? })
     }
 
-    fn plan(&self, node: &Node, _: &Aim) -> Result<NodeSteps, LabError> {
+    fn plan(&self, node: &Node, _: &PlanContext) -> Result<NodeSteps, LabError> {
         let (brick, name) = (node.brick()?, &node.name);
         match (self.mechanism, &node.exec) {
             (Mechanism::Auto | Mechanism::Disk, Exec::Lab { .. }) => lost_disk::<DevFail>(node),

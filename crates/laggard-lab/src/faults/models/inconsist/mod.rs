@@ -8,7 +8,7 @@ use laggard_core::model::random::Random;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::model::Need::{Brick, Either, Program};
-use crate::faults::model::{Aim, Area, FaultModel, Mechanism};
+use crate::faults::model::{Area, FaultModel, Mechanism, PlanContext};
 use crate::faults::parameters::Parameters;
 use crate::faults::steps::NodeSteps;
 use crate::machine::LabError;
@@ -78,7 +78,7 @@ impl FaultModel for Inconsist {
         })
     }
 
-    fn plan(&self, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+    fn plan(&self, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
         match self.how {
             How::Files => files::plan(self, node, aim),
             How::Meta => meta::plan(self, node, aim),
@@ -94,7 +94,7 @@ impl FaultModel for Inconsist {
 }
 
 /// Different nodes of a fault get different choices.
-fn random_of(node: &Node, aim: &Aim) -> Random {
+fn random_of(node: &Node, aim: &PlanContext) -> Random {
     Random::of(aim.seed, &[u64::from(crc32fast::hash(node.name.as_bytes()))])
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::faults::model::Aim;
+use crate::faults::model::PlanContext;
 use crate::faults::steps::{Choice, NodeSteps, Step};
 use crate::machine::LabError;
 use crate::nodes::{Node, quoted};
@@ -64,7 +64,7 @@ const CLEAN_UP: &str = "
 rm -rf \"$kept\"
 rmdir \"$(dirname \"$kept\")\" 2> /dev/null || :";
 
-pub(super) fn plan(named: Option<&str>, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+pub(super) fn plan(named: Option<&str>, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
     let link = match named {
         Some(link) => link.to_owned(),
         None => own_link(node)?,

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::model::Need::Program;
-use crate::faults::model::{self, Aim, Area, FaultModel};
+use crate::faults::model::{self, Area, FaultModel, PlanContext};
 use crate::faults::parameters::Parameters;
 use crate::faults::steps::{Choice, NodeSteps, Step};
 use crate::machine::LabError;
@@ -105,7 +105,7 @@ impl FaultModel for Partition {
         }
     }
 
-    fn plan(&self, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+    fn plan(&self, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
         match self.mechanism {
             Mechanism::Nft => self.drop_packets(node, aim),
             Mechanism::LinkDown => link_down::plan(self.link.as_deref(), node, aim),
@@ -118,7 +118,7 @@ impl FaultModel for Partition {
 }
 
 impl Partition {
-    fn drop_packets(&self, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+    fn drop_packets(&self, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
         let peers = peers(self.mode, &self.peers, node, aim)?;
         let table = format!("lgd_{}", aim.id);
         let sides: &[Side] = match self.mode {
@@ -139,7 +139,7 @@ impl Partition {
     }
 }
 
-fn peers(mode: Mode, who: &[String], node: &Node, aim: &Aim) -> Result<Vec<IpAddr>, LabError> {
+fn peers(mode: Mode, who: &[String], node: &Node, aim: &PlanContext) -> Result<Vec<IpAddr>, LabError> {
     let is_meant = |other: &Node| who.is_empty() || who.contains(&other.name) || who.contains(&other.role);
     let is_beside = |other: &Node| aim.targets.iter().any(|target| target.name == other.name);
     let is_cut = |other: &&Node| {
@@ -202,7 +202,8 @@ mod tests {
 
     fn cut(mode: Mode, who: &[&str], targets: usize) -> Vec<String> {
         let all = nodes();
-        let aim = Aim { id: "a", targets: &all[..targets], all: &all, seed: 1, ttl_seconds: Some(60) };
+        let aim =
+            PlanContext { id: "a", targets: &all[..targets], all: &all, seed: 1, ttl_seconds: Some(60) };
         let who: Vec<String> = who.iter().map(|word| word.to_string()).collect();
         let peers = peers(mode, &who, &all[0], &aim).unwrap();
         peers.iter().map(IpAddr::to_string).collect()

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Inconsist, is_hidden, random_of, share};
-use crate::faults::model::Aim;
+use crate::faults::model::PlanContext;
 use crate::faults::steps::{Choice, NodeSteps};
 use crate::machine::LabError;
 use crate::nodes::{Node, quoted};
@@ -33,7 +33,7 @@ struct Harm<'a> {
 }
 
 /// Deletes and changes some files of a brick.
-pub(super) fn plan(model: &Inconsist, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+pub(super) fn plan(model: &Inconsist, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
     let brick = node.brick()?;
     let files = list(node, brick)?;
     let harms = choose(&files, model, random_of(node, aim));

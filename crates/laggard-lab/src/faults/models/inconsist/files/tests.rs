@@ -21,8 +21,8 @@ fn brick(folder: &Path) -> Node {
     Node { brick: Some(brick), keep: folder.join("kept"), ..node() }
 }
 
-fn aim(seed: u64) -> Aim<'static> {
-    Aim { id: "a", targets: &[], all: &[], seed, ttl_seconds: Some(60) }
+fn aim(seed: u64) -> PlanContext<'static> {
+    PlanContext { id: "a", targets: &[], all: &[], seed, ttl_seconds: Some(60) }
 }
 
 /// Every file with its bytes, and how many names it has.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::super::loops::CLEARS;
 use super::{Inconsist, is_hidden, random_of, share};
-use crate::faults::model::Aim;
+use crate::faults::model::PlanContext;
 use crate::faults::steps::{Choice, NodeSteps};
 use crate::machine::LabError;
 use crate::nodes::{Node, quoted};
@@ -40,7 +40,7 @@ struct MountedDisk {
 }
 
 /// Damages some inodes of a brick's file system.
-pub(super) fn plan(model: &Inconsist, node: &Node, aim: &Aim) -> Result<NodeSteps, LabError> {
+pub(super) fn plan(model: &Inconsist, node: &Node, aim: &PlanContext) -> Result<NodeSteps, LabError> {
     let brick = node.brick()?;
     let mounted = look(node, brick)?;
     let found = list(node, brick)?;
