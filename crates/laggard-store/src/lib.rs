@@ -1,8 +1,8 @@
 //! A dataset on disk or object store: append, seal, recover, query.
 //!
-//! Each folder imports only those above it: [`format`] (names, metadata, columns), [`location`] (folder or object
-//! store), [`reading`] (selection and pieces), [`live_tail`], [`sealed`], [`dataset`], then [`recording`], [`import`]
-//! and [`tables`].
+//! Each folder imports only those above it: `format` (names, metadata, columns), `location` (folder or object
+//! store), `reading` (selection and pieces), `live_tail`, `sealed`, `dataset`, then `recording`, `import`
+//! and `tables`.
 //!
 //! Always: a sealed file never changes; a tail ends with a whole message; every file states its format.
 

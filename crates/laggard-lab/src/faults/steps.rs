@@ -91,7 +91,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabStep {
-    /// Applies a [`LabFault`](super::model::LabFault).
+    /// Applies a `LabFault`.
     Apply(FaultName),
     Revert(FaultName),
     IsApplied(FaultName),

@@ -1,11 +1,11 @@
 //! Runs cases: one fault on some nodes of a storage system. Suites of experiments and campaigns share this runner; a suite
 //! is a campaign without checks.
-//! In: a [`plan::CasePlan`]. Out: a [`result::CaseResult`], and what the plan asks for: a journal, logs, a recording,
+//! In: a `plan::CasePlan`. Out: a `result::CaseResult`, and what the plan asks for: a journal, logs, a recording,
 //! labels. Always: the fault is reverted however the case ends, what the case built is removed, and what is left behind
 //! is reported.
 //!
-//! [`phases`] lists the phases of a case in order; [`plan`] says which of them a case has; [`frame`] runs a case from
-//! preflight to teardown, [`queue`] many cases.
+//! `phases` lists the phases of a case in order; `plan` says which of them a case has; `frame` runs a case from
+//! preflight to teardown, `queue` many cases.
 
 pub(crate) mod case;
 mod cluster;

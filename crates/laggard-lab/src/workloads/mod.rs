@@ -56,7 +56,7 @@ impl Workload {
     }
 }
 
-/// The amount of data of a pass of one client: its share of what all disks move in [`PASS_SECONDS`].
+/// The amount of data of a pass of one client: its share of what all disks move in `PASS_SECONDS`.
 pub fn pass_mib(lab: &LabFile) -> u64 {
     let useful = lab.servers.count.saturating_sub(lab.redundancy).max(1) as f64;
     let share = lab.disk.bandwidth_mb_per_second * useful / lab.clients.count.max(1) as f64;

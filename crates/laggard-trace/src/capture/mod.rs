@@ -1,6 +1,6 @@
 //! Live capture through tracefs.
 //! In: a [`Plan`] (layers, scope, memory). Out: a trace file, written from
-//! [`Tracepoint`](crate::tracepoints::Tracepoint)s ordered by time. Always: kernel objects are listed in a manifest
+//! `Tracepoint`s ordered by time. Always: kernel objects are listed in a manifest
 //! before they are created, and are removed at the end, even if the recorder is killed.
 //!
 //! `manifest`, `guard` and `undo` resemble the undo journal of `laggard-lab` but are separate on purpose. The lab

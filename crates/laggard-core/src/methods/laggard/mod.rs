@@ -2,15 +2,15 @@
 //! In: the tables of a peer group. Out: [`crate::scores::MetricScores`], for windows of several lengths.
 //! Always: no training, no threshold per metric; names, order and units change no verdict.
 //!
-//! 1. [`ratio`]: at every instant, the logarithm of each component's value over the median of its peers.
-//! 2. [`load`]: remove the part of a latency that a different load explains.
-//! 3. [`shares`]: percentages of rare events, such as lost segments, are first accumulated over time and per server.
-//! 4. [`half_means`]: over a window, the mean of the slower half counts, because a slow disk is rarely slow all the time.
-//! 5. [`score`]: the distance from the group, in units of the group's own spread plus a floor.
-//! 6. [`windows`]: windows of many lengths ([`window_lengths`]) are evaluated at the same time. A stall shows within a
+//! 1. `ratio`: at every instant, the logarithm of each component's value over the median of its peers.
+//! 2. `load`: remove the part of a latency that a different load explains.
+//! 3. `shares`: percentages of rare events, such as lost segments, are first accumulated over time and per server.
+//! 4. `half_means`: over a window, the mean of the slower half counts, because a slow disk is rarely slow all the time.
+//! 5. `score`: the distance from the group, in units of the group's own spread plus a floor.
+//! 6. `windows`: windows of many lengths (`window_lengths`) are evaluated at the same time. A stall shows within a
 //!    minute, mild slowness within hours. Shorter windows, and more evaluated windows, need a higher score.
 //!
-//! [`compared_metrics`] lists which metrics are compared. [`settings`] holds the numbers.
+//! `compared_metrics` lists which metrics are compared. `settings` holds the numbers.
 
 mod compared_metrics;
 mod detector;
