@@ -356,7 +356,7 @@ fn what_cannot_be_diagnosed_is_refused_with_a_reason() {
         (vec![data.into(), "--from yesterday".into()], 2, "yesterday"),
         (vec![data.into(), "--scores scores.txt".into()], 2, "ends in .parquet or .csv"),
         (vec![data.into(), "--html".into(), path("none/page.html")], 2, "its folder does not exist"),
-        (vec![data.into(), "--html".into(), path("empty")], 2, "expected a name for a file, found a folder"),
+        (vec![data.into(), "--html".into(), path("empty")], 2, "expected a file name, found a folder"),
         (vec![data.into(), "--cluster".into(), path("none")], 2, "No such file"),
         (vec![data.into(), "--windows 100d".into()], 4, "no component was evaluated"),
         (vec![data.into(), "--method production".into()], 4, "no component was evaluated"),
