@@ -71,7 +71,7 @@ pub struct Pattern {
 /// Words of other programs, of the published JSON form, and quotations from papers.
 const QUOTATIONS: [&str; 6] = [
     "healed 12 entries",
-    "\"healing\"",
+    "launched healing blind",
     "| healing |",
     "members judged note",
     "\"judged\"",
