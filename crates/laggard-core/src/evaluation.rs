@@ -5,17 +5,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::methods::{Detector, Method, Peers};
-use crate::model::cluster::Inventory;
+use crate::methods::{Evaluator, GroupTables, Method, Peers};
+use crate::model::cluster::{Component, Inventory};
+use crate::model::device::DeviceClass;
 use crate::model::metric::{Metric, MetricId};
 use crate::scores::MetricScores;
 use crate::tables::Table;
+use crate::tables::recorded_hosts::RecordedHosts;
 
-/// All peer groups of a recording, each with its detector.
+/// All peer groups of a recording.
 pub struct Evaluation {
-    groups: Vec<GroupDetector>,
+    groups: Vec<EvaluatedGroup>,
+    evaluator: Box<dyn Evaluator>,
+    /// The host of each recorded component, in any group or none.
+    hosts: HashMap<Arc<str>, Arc<str>>,
 }
 
 /// The verdicts on the members of a peer group.
@@ -27,33 +32,32 @@ pub struct GroupScores {
     pub metrics: Vec<MetricScores>,
 }
 
-struct GroupDetector {
+struct EvaluatedGroup {
     group: usize,
     metrics: Vec<&'static Metric>,
     recorded: Vec<Arc<str>>,
-    detector: Box<dyn Detector>,
 }
 
 impl Evaluation {
     /// Covers the groups of an inventory that are large enough.
     pub fn new(inventory: &Inventory, method: &dyn Method) -> Evaluation {
-        let large = inventory.groups.iter().enumerate().filter(|(_, group)| group.is_evaluated());
-        let groups = large.map(|(number, group)| {
-            let component = |&index: &usize| &inventory.components[index];
-            let peers = Peers {
+        let component = |&index: &usize| &inventory.components[index];
+        let large = || inventory.groups.iter().enumerate().filter(|(_, group)| group.is_evaluated());
+        let peers: Vec<Peers> = large()
+            .map(|(_, group)| Peers {
                 group: group.name.clone(),
                 kind: group.kind.clone(),
+                class: class(group.members.iter().map(component)),
                 members: group.members.iter().map(|m| component(m).name.as_str().into()).collect(),
                 servers: group.members.iter().map(|m| component(m).server().into()).collect(),
-            };
-            GroupDetector {
-                group: number,
-                metrics: method.metrics(&group.kind),
-                recorded: group.members.iter().map(|m| component(m).recorded.as_str().into()).collect(),
-                detector: method.detector(&peers),
-            }
+            })
+            .collect();
+        let groups = large().map(|(number, group)| EvaluatedGroup {
+            group: number,
+            metrics: method.metrics(&group.kind),
+            recorded: group.members.iter().map(|m| component(m).recorded.as_str().into()).collect(),
         });
-        Evaluation { groups: groups.collect() }
+        Evaluation { groups: groups.collect(), evaluator: method.evaluator(&peers), hosts: inventory.hosts() }
     }
 
     /// The metrics that the method compares, each once.
@@ -67,25 +71,50 @@ impl Evaluation {
         metrics
     }
 
+    /// The recorded instants of each host in a portion.
+    pub fn recorded_hosts(&self, tables: &[Table]) -> RecordedHosts {
+        RecordedHosts::of(tables, &self.hosts)
+    }
+
     /// Evaluates the next portion: a table for each metric, all on one grid.
     pub fn evaluate(&mut self, tables: &[Table]) -> Vec<GroupScores> {
+        self.evaluate_recorded(tables, &self.recorded_hosts(tables))
+    }
+
+    /// The same where the recorded instants are known.
+    pub fn evaluate_recorded(&mut self, tables: &[Table], recorded: &RecordedHosts) -> Vec<GroupScores> {
         let tables: BTreeMap<MetricId, (&Table, Rows)> =
             tables.iter().map(|table| (table.metric.id, (table, rows(table)))).collect();
-        let evaluate = |group: &mut GroupDetector| {
+        let hosts = &self.hosts;
+        let of_group = |group: &EvaluatedGroup| {
             let of_metric =
                 |metric: &&'static Metric| tables.get(&metric.id).and_then(|(t, r)| group.part(t, r));
-            let parts: Vec<Table> = group.metrics.iter().filter_map(of_metric).collect();
-            GroupScores { group: group.group, metrics: group.detector.evaluate(&parts) }
+            let tables: Vec<Table> = group.metrics.iter().filter_map(of_metric).collect();
+            let of_member = |name: &Arc<str>| recorded.of_host(hosts.get(name)).iter().copied();
+            let is_recorded = group.recorded.iter().flat_map(of_member).collect();
+            GroupTables { tables, is_recorded }
         };
-        self.groups.iter_mut().collect::<Vec<_>>().into_par_iter().map(evaluate).collect()
+        let portions = self.groups.par_iter().map(of_group).collect();
+        let scores = self.evaluator.evaluate(portions);
+        self.numbered(scores)
     }
 
     /// Evaluates the windows that are still open.
     pub fn finish(&mut self) -> Vec<GroupScores> {
-        let finish =
-            |group: &mut GroupDetector| GroupScores { group: group.group, metrics: group.detector.finish() };
-        self.groups.iter_mut().map(finish).collect()
+        let scores = self.evaluator.finish();
+        self.numbered(scores)
     }
+
+    fn numbered(&self, scores: Vec<Vec<MetricScores>>) -> Vec<GroupScores> {
+        let numbered = self.groups.iter().zip(scores);
+        numbered.map(|(group, metrics)| GroupScores { group: group.group, metrics }).collect()
+    }
+}
+
+/// The class of block devices, if all have the same.
+fn class<'a>(mut components: impl Iterator<Item = &'a Component>) -> Option<DeviceClass> {
+    let class = components.next()?.class;
+    if components.all(|component| component.class == class) { class } else { None }
 }
 
 /// The row of each component in a table.
@@ -95,7 +124,7 @@ fn rows(table: &Table) -> Rows<'_> {
     table.components.iter().enumerate().map(|(row, name)| (&**name, row)).collect()
 }
 
-impl GroupDetector {
+impl EvaluatedGroup {
     /// The members' rows of a table; nothing if it has none of them.
     fn part(&self, table: &Table, rows: &Rows) -> Option<Table> {
         if !self.recorded.iter().any(|name| rows.contains_key(&**name)) {

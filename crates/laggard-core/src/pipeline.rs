@@ -2,23 +2,24 @@
 //! In: a [`Recording`] and a [`Method`]. Out: [`Report`]. Always: the stages run in the order in which [`diagnose`]
 //! names them; the observer has the only clock.
 
+mod rank;
 mod train;
 
-pub use train::{Training, train};
+pub use rank::{HourlyRanking, NumberedGroup, rank};
+pub use train::{Training, learn, train};
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::diagnosis::explain::{Explanation, Reasoning, explain};
+use crate::diagnosis::explain::{Explanation, explain};
 use crate::diagnosis::facts::Context;
+use crate::diagnosis::mild;
 use crate::diagnosis::peers::Peers;
 use crate::diagnosis::pictures::{Scores, pictures};
-use crate::diagnosis::{Diagnosis, Group, NotEvaluated, SizedGroup, Warning};
+use crate::diagnosis::{Diagnosis, Group, LeftOutClass, NotEvaluated, Observation, SizedGroup, Warning};
 use crate::evaluation::{Evaluation, GroupScores};
-use crate::methods::Method;
 use crate::methods::choice::MethodChoice;
-use crate::methods::papers::published::Paper;
-use crate::methods::papers::testbench::Fast10;
+use crate::methods::{Method, Reasoning};
 use crate::model::cluster::{FEWEST_PEERS, Inventory, PeerGroup};
 use crate::model::component::Kind;
 use crate::model::metric::{Metric, MetricId};
@@ -26,9 +27,16 @@ use crate::model::time::{Span, Timestamp};
 use crate::recording::{ReadError, Recording};
 use crate::report::Report;
 use crate::report::number::span;
-use crate::suspects::answers::Answers;
+use crate::selection::{Selection, select};
+use crate::suspects::applied_feedback::AppliedFeedback;
+use crate::suspects::blame::blame;
 use crate::suspects::episodes::{Episode, Tracker};
+use crate::suspects::feedback::Feedback;
+use crate::suspects::host_outages::{self, RESTART};
+use crate::suspects::ordinary::ordinary;
+use crate::suspects::sharpen::{align_minutes, sharpen};
 use crate::tables::Table;
+use crate::tables::outages::{HostSamples, Outage};
 use crate::tables::recorded_times::{GapCounter, NoSamples};
 use crate::tables::summary::Summary;
 
@@ -38,50 +46,102 @@ pub fn diagnose(
     method: &dyn Method,
     observer: &mut dyn Observer,
 ) -> Result<Report, PipelineError> {
-    let (inventory, feedback) = (recording.inventory().clone(), recording.feedback().clone());
+    let feedback = recording.feedback().clone();
     let step = method.step(recording.times().longest_interval);
-    let mut evaluation = evaluation(&inventory, method)?;
     let (from, to) = recording.times().ends(step)?;
-    let mut state =
-        DiagnosisState::new(&inventory, Answers::new(&inventory, &feedback), method, step, (from, to));
 
-    // Tables, and their evaluation.
-    observer.stage(Stage::Read);
-    let flow = recording.visit(&evaluation.metrics(), step, &mut |tables, done| {
-        observer.stage(Stage::Evaluate);
-        let verdicts = evaluation.evaluate(tables);
-        state.take(tables, &verdicts);
-        observer.stage(Stage::Read);
-        observer.progress(done);
-        observer.verdicts(&inventory, &verdicts)
-    })?;
-    let last = evaluation.finish();
-    state.take(&[], &last);
-    if flow.is_break() || observer.verdicts(&inventory, &last).is_break() {
-        return Err(PipelineError::Stopped);
-    }
+    // Tables, and their evaluation. Where the recording shows that other components are peers, once more with these.
+    let recorded = recording.inventory().clone();
+    let first = evaluated(recording, &recorded, &feedback, method, observer)?;
+    let selection = select_peers(&recorded, &first.summary, method);
+    let (inventory, mut state, mixtures) = match &selection {
+        None => (&recorded, first, &[][..]),
+        Some(Selection { inventory, mixtures }) => {
+            drop(first);
+            observer.restart();
+            (inventory, evaluated(recording, inventory, &feedback, method, observer)?, mixtures.as_slice())
+        }
+    };
 
     // Suspects.
     observer.stage(Stage::Explain);
-    let episodes = state.episodes(recording);
+    let sharpened = sharpened_by_samples(&state, method, !feedback.events.is_empty());
+    let mut episodes = state.open(sharpened, recording);
+    let outages = state.outages(recording, step);
+    let (restarts, outages): (Vec<&Outage>, Vec<&Outage>) =
+        outages.iter().partition(|outage| outage.end - outage.begin < RESTART);
+    let (tracker, summary) = (&state.tracker, &state.summary);
+    let peers = Peers::new(inventory, summary);
+    let mut incidents = blame(inventory, &episodes);
+    incidents.extend(host_outages::incidents(inventory, &outages, &mut episodes));
 
     // Diagnosis.
-    let (tracker, summary) = (&state.tracker, &state.summary);
-    let peers = Peers::new(&inventory, summary);
-    let context = Context { inventory: &inventory, episodes: &episodes, tracker, summary, peers: &peers };
-    let Explanation { suspects, mut warnings } = explain(context, reasoning(method), to);
+    let ordinary = ordinary(tracker, &episodes);
+    let context =
+        Context { inventory, episodes: &episodes, ordinary: &ordinary, tracker, summary, peers: &peers };
+    let Explanation { suspects, mut observations } =
+        explain(context, incidents, method.reasoning(), step, to);
+    let mentioned: Vec<String> = observations.iter().flat_map(Observation::components).collect();
+    let explained = suspects.iter().flat_map(|(suspect, _)| &suspect.explains);
+    let mentioned = mentioned.iter().chain(explained).map(String::as_str).collect();
+    if method.reasoning() == Reasoning::Weight {
+        observations.extend(mild::slower(context, &mentioned));
+    }
+    observations.extend(mixtures.iter().cloned().map(Observation::MixedGroup));
+    observations.extend(host_observations(&state.hosts, &restarts));
     let groups = state.groups(recording, method);
-    warnings.extend(group_warnings(&groups, method.needs(recording.times().longest_interval)));
+    let mut warnings = group_warnings(&groups, method.needs(recording.times().longest_interval));
     warnings.extend(recording_warnings(recording, state.gaps.gaps()));
-    warnings.extend(feedback_warning(&state.answers));
+    warnings.extend(feedback_warning(&state.applied));
     let pictures = pictures(context, &suspects, &state.scores);
     let suspects = suspects.into_iter().map(|(suspect, _)| suspect).collect();
     let (method, time) = (method.name().to_owned(), Some((from, to)));
 
     // Report.
-    let report = Report::new(Diagnosis { method, time, suspects, groups, warnings, pictures });
+    let left_out = LeftOutClass::all(inventory);
+    let report =
+        Report::new(Diagnosis { method, time, suspects, observations, groups, left_out, warnings, pictures });
     observer.stage(Stage::Done);
     Ok(report)
+}
+
+/// Evaluates the peer groups of an inventory.
+fn evaluated<'a>(
+    recording: &mut dyn Recording,
+    inventory: &'a Inventory,
+    feedback: &'a Feedback,
+    method: &dyn Method,
+    observer: &mut dyn Observer,
+) -> Result<DiagnosisState<'a>, PipelineError> {
+    let mut evaluation = evaluation(inventory, method)?;
+    let step = method.step(recording.times().longest_interval);
+    let ends = recording.times().ends(step)?;
+    let applied = AppliedFeedback::new(inventory, feedback);
+    let mut state = DiagnosisState::new(inventory, applied, method, step, ends);
+    observer.stage(Stage::Read);
+    let flow = recording.visit(&evaluation.metrics(), step, &mut |tables, done| {
+        observer.stage(Stage::Evaluate);
+        let recorded = evaluation.recorded_hosts(tables);
+        let verdicts = evaluation.evaluate_recorded(tables, &recorded);
+        if let Some(table) = tables.first() {
+            state.hosts.take(&table.grid, &recorded);
+        }
+        state.take(tables, &verdicts);
+        observer.stage(Stage::Read);
+        observer.progress(done);
+        observer.verdicts(inventory, &verdicts)
+    })?;
+    let last = evaluation.finish();
+    state.take(&[], &last);
+    if flow.is_break() || observer.verdicts(inventory, &last).is_break() {
+        return Err(PipelineError::Stopped);
+    }
+    Ok(state)
+}
+
+/// The papers' methods compare the groups that they are given.
+fn select_peers(inventory: &Inventory, summary: &Summary, method: &dyn Method) -> Option<Selection> {
+    if method.reasoning() == Reasoning::Weight { select(inventory, summary) } else { None }
 }
 
 /// Evaluates a recording; the verdicts go to `visit`, with the share of the recording that is done.
@@ -112,6 +172,9 @@ pub trait Observer {
 
     /// The share of the recording that is done.
     fn progress(&mut self, _done: f64) {}
+
+    /// The evaluation begins again with other peer groups: earlier verdicts do not count.
+    fn restart(&mut self) {}
 
     /// Takes verdicts as they come. `Break` ends the diagnosis.
     fn verdicts(&mut self, _: &Inventory, _: &[GroupScores]) -> ControlFlow<()> {
@@ -152,6 +215,8 @@ pub enum TooPoor {
     NoPeers,
     #[error(transparent)]
     NoSamples(#[from] NoSamples),
+    #[error("no window was completed: record for longer, or choose a longer time")]
+    NoWindow,
     #[error("too little to learn from {}, {method} needs at least {}: {first}", span(*.length), span(*.needed))]
     TooLittleToLearn { length: Span, needed: Span, method: &'static str, first: String },
 }
@@ -168,19 +233,15 @@ impl From<ReadError> for PipelineError {
     }
 }
 
-/// The FAST '10 paper finds causes by a checklist of its own.
-fn reasoning(method: &dyn Method) -> Reasoning {
-    if method.name() == Fast10::NAME { Reasoning::Checklist } else { Reasoning::Weight }
-}
-
 /// Results collected while tables are evaluated.
 struct DiagnosisState<'a> {
     inventory: &'a Inventory,
-    answers: Answers<'a>,
+    applied: AppliedFeedback<'a>,
     tracker: Tracker,
     summary: Summary,
     scores: Scores,
     gaps: GapCounter,
+    hosts: HostSamples,
     /// Indices of the groups with at least one score.
     evaluated: BTreeSet<usize>,
 }
@@ -188,19 +249,20 @@ struct DiagnosisState<'a> {
 impl<'a> DiagnosisState<'a> {
     fn new(
         inventory: &'a Inventory,
-        answers: Answers<'a>,
+        applied: AppliedFeedback<'a>,
         method: &dyn Method,
         step: Span,
         (from, to): (Timestamp, Timestamp),
     ) -> DiagnosisState<'a> {
-        let (beat, components) = (method.counted_length(step), inventory.components.len());
+        let (counted_length, components) = (method.counted_length(step), inventory.components.len());
         DiagnosisState {
             inventory,
-            answers,
-            tracker: Tracker::new(beat),
+            applied,
+            tracker: Tracker::new(counted_length),
             summary: Summary::new(from, to, step, components),
-            scores: Scores::new(from, to, beat, components),
+            scores: Scores::new(from, to, counted_length, components),
             gaps: GapCounter::default(),
+            hosts: HostSamples::default(),
             evaluated: BTreeSet::new(),
         }
     }
@@ -210,26 +272,33 @@ impl<'a> DiagnosisState<'a> {
         self.gaps.take(tables);
         for GroupScores { group, metrics } in verdicts {
             let members = &self.inventory.groups[*group].members;
-            for judgement in metrics {
-                let mut verdicts = judgement.windows.iter().flat_map(|window| &window.scores);
+            for metric_scores in metrics {
+                let mut verdicts = metric_scores.windows.iter().flat_map(|window| &window.scores);
                 if verdicts.any(|verdict| !verdict.score.is_nan()) {
                     self.evaluated.insert(*group);
                 }
-                self.tracker.take(*group, members, &self.answers.counted(members, judgement));
-                self.scores.take(members, judgement);
+                self.tracker.take(*group, members, &self.applied.counted(members, metric_scores));
+                self.scores.take(members, metric_scores);
             }
         }
     }
 
     /// The episodes that feedback leaves open.
-    fn episodes(&mut self, recording: &dyn Recording) -> Vec<Episode> {
-        let mut episodes = self.answers.open(self.tracker.episodes());
+    fn open(&mut self, episodes: Vec<Episode>, recording: &dyn Recording) -> Vec<Episode> {
+        let mut episodes = self.applied.open(episodes);
         // A host with another clock is not absent: its samples have other times.
-        let shifted: BTreeSet<&str> =
-            recording.times().shifted_hosts().iter().map(|host| host.host).collect();
+        let shifted = shifted_hosts(recording);
         let is_shifted = |component: usize| shifted.contains(self.inventory.components[component].server());
         episodes.retain(|episode| episode.metric.id != MetricId::Absence || !is_shifted(episode.component));
         episodes
+    }
+
+    /// The outages of hosts whose clocks agree with the others'.
+    fn outages(&mut self, recording: &dyn Recording, step: Span) -> Vec<Outage> {
+        let shifted = shifted_hosts(recording);
+        let mut outages = self.hosts.outages(step);
+        outages.retain(|outage| !shifted.contains(outage.host.as_str()));
+        outages
     }
 
     /// All groups but those of single connections, which count as links.
@@ -263,6 +332,59 @@ impl<'a> DiagnosisState<'a> {
             Some(NotEvaluated::NoWindow)
         }
     }
+}
+
+/// All episodes. Windows show when an episode was, and samples exactly when: it may begin and end a little earlier or later
+/// than its windows do.
+fn sharpened_by_samples(state: &DiagnosisState<'_>, method: &dyn Method, has_feedback: bool) -> Vec<Episode> {
+    let mut episodes = state.tracker.episodes();
+    if method.reasoning() == Reasoning::Weight {
+        let peers = Peers::new(state.inventory, &state.summary);
+        for episode in &mut episodes {
+            // After a repair, an incident does not begin before it.
+            let (first, last) = state.tracker.faulty_time(episode);
+            let first = if has_feedback { episode.begin } else { first - SHARPENING_MARGIN };
+            let around = state.summary.range(first, last + SHARPENING_MARGIN);
+            sharpen(episode, &peers.course(episode.component, episode.metric, around));
+        }
+        align_minutes(&mut episodes);
+    }
+    episodes
+}
+
+const SHARPENING_MARGIN: Span = Span::from_seconds(60);
+
+/// A smaller share of lost samples is not worth mentioning.
+const LOST_SHARE: f64 = 0.05;
+
+/// Hosts that restarted, joined, or lost samples.
+fn host_observations(hosts: &HostSamples, restarts: &[&Outage]) -> Vec<Observation> {
+    let mut observations = Vec::new();
+    if let Some(longest) = restarts.iter().max_by_key(|outage| outage.end - outage.begin) {
+        observations.push(Observation::Restarts {
+            hosts: restarts.iter().map(|outage| outage.host.clone()).collect(),
+            longest: longest.host.clone(),
+            since: longest.begin,
+            until: longest.end,
+        });
+    }
+    let late = hosts.late();
+    if let Some(since) = late.iter().map(|(_, first)| *first).max() {
+        let hosts = late.into_iter().map(|(host, _)| host).collect();
+        observations.push(Observation::NewHosts { hosts, since });
+    }
+    let mut lossy = hosts.lost_shares();
+    lossy.retain(|(_, share)| *share >= LOST_SHARE);
+    if let Some((worst, share)) = lossy.iter().max_by(|a, b| a.1.total_cmp(&b.1)).cloned() {
+        let hosts = lossy.into_iter().map(|(host, _)| host).collect();
+        observations.push(Observation::LostSamples { hosts, worst, share });
+    }
+    observations
+}
+
+/// Hosts with another clock: their samples have other times, and nothing is missing.
+fn shifted_hosts(recording: &dyn Recording) -> BTreeSet<&str> {
+    recording.times().shifted_hosts().iter().map(|host| host.host).collect()
 }
 
 /// Groups that a method should have evaluated. It needs a recording of `needed`.
@@ -304,9 +426,9 @@ pub fn threshold_warnings(choice: &MethodChoice, metrics: &[&'static Metric]) ->
 }
 
 /// An empty list of suspects must not pass for health where feedback hides some.
-fn feedback_warning(answers: &Answers) -> Option<Warning> {
+fn feedback_warning(applied: &AppliedFeedback) -> Option<Warning> {
     let owned = |names: Vec<&str>| names.into_iter().map(String::from).collect::<Vec<String>>();
-    let (repaired, ignored) = (owned(answers.repaired()), owned(answers.ignored()));
+    let (repaired, ignored) = (owned(applied.repaired()), owned(applied.ignored()));
     let is_any = !repaired.is_empty() || !ignored.is_empty();
     is_any.then_some(Warning::SettledByFeedback { repaired, ignored })
 }

@@ -8,7 +8,7 @@ use laggard_core::tables::Table;
 use laggard_core::tables::collect::{Collector, Rows};
 use laggard_core::tables::counters::Plan;
 use laggard_core::tables::grid::Grid;
-use laggard_core::tables::rhythm::Rhythm;
+use laggard_core::tables::schedule::SamplingSchedule;
 use proptest::prelude::*;
 
 const COARSE: i64 = 15;
@@ -107,7 +107,7 @@ fn show(recording: &Recording, metric: &'static Metric, every: i64, span: (i64, 
     let component = vec![0; recording.time.len()];
     let (time, uptime) = (&recording.time, &recording.uptime);
     let rows = Rows { names: &names, component: &component, time, uptime, columns: &columns };
-    collector.feed(rows, Rhythm::on_grid(Span::from_seconds(every)));
+    collector.feed(rows, SamplingSchedule::on_grid(Span::from_seconds(every)));
     collector.tables().swap_remove(0)
 }
 

@@ -11,7 +11,7 @@ use crate::error::ReadError;
 use crate::files::files;
 
 /// The number of bytes that format detection sees.
-const START_BYTES: u64 = 8 * 1024;
+pub(crate) const START_BYTES: u64 = 8 * 1024;
 
 /// Compressed archives of compressed files are common; deeper nesting is a decompression bomb.
 const MAX_LAYERS: usize = 4;

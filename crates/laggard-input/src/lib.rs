@@ -5,8 +5,7 @@
 //! Always: the format depends on the content, never on the name; a bad file or archive member does not stop the rest;
 //! only the piece being read is held in memory.
 
-#![warn(unreachable_pub)]
-
+mod archive;
 mod compression;
 mod content;
 mod error;
@@ -14,6 +13,7 @@ mod files;
 mod format;
 mod lines;
 
+pub use archive::{is_compressed, unpack};
 pub use content::{Content, Progress, for_each_content};
 pub use error::{Place, ReadError, quote};
 pub use files::{expand, files, total_bytes};

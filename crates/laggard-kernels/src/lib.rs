@@ -8,7 +8,6 @@
 
 // Lanes are addressed by number: that is what they are.
 #![allow(unsafe_code, clippy::needless_range_loop)]
-#![warn(unreachable_pub)]
 
 mod machine;
 

@@ -355,7 +355,7 @@ fn extents_are_those_of_the_twin_at_every_length() {
 }
 
 #[test]
-fn an_overview_goes_on_from_window_to_window() {
+fn an_overview_continues_from_window_to_window() {
     on_every_machine(|| {
         let mut dice = Dice(9);
         for (size, shift) in [(60, 30), (64, 32), (12, 3), (10, 4), (5, 9)] {

@@ -113,7 +113,7 @@ fn plain(parts: &[&str]) -> Place {
 mod tests {
     use super::*;
 
-    fn told(path: &str) -> String {
+    fn shown(path: &str) -> String {
         let Place { case, phase, side, node, source } = place(path, "").unwrap();
         format!(
             "{}|{}|{}|{} {phase} {side:?} {node} {source}",
@@ -125,45 +125,45 @@ mod tests {
     fn the_paper_s_logs_are_placed() {
         let lustre = "x.tar.xz/lustre_v2.10_log_latest/mds_log/debug_buffer_1/DevFail/mds";
         assert_eq!(
-            told(&format!("{lustre}/1")),
+            shown(&format!("{lustre}/1")),
             "lustre_v2.10_log_latest|DevFail|mds| 1 Before mds debug_buffer_1"
         );
         assert_eq!(
-            told(&format!("{lustre}/redo")),
+            shown(&format!("{lustre}/redo")),
             "lustre_v2.10_log_latest|DevFail|mds| redo After mds debug_buffer_1"
         );
         assert_eq!(
-            told("l/oss0_log/debug_buffer/Network/oss_all/4"),
+            shown("l/oss0_log/debug_buffer/Network/oss_all/4"),
             "l|Network|oss_all|debug_buffer 4 Before oss0 debug_buffer"
         );
         assert_eq!(
-            told("l/oss0_log/debug_buffer/Network/oss_all/5_1"),
+            shown("l/oss0_log/debug_buffer/Network/oss_all/5_1"),
             "l|Network|oss_all|debug_buffer 5_1 After oss0 debug_buffer"
         );
-        assert_eq!(told("l/mds_log/lfsck_status/DevFail/mds/1"), "l|DevFail|mds| 1 After mds lfsck_status");
+        assert_eq!(shown("l/mds_log/lfsck_status/DevFail/mds/1"), "l|DevFail|mds| 1 After mds lfsck_status");
         let beegfs = "b/client_log/c-Network/meta";
         assert_eq!(
-            told(&format!("{beegfs}/beegfs-client.1")),
+            shown(&format!("{beegfs}/beegfs-client.1")),
             "b|c-Network|meta| 1 Before client beegfs-client"
         );
         assert_eq!(
-            told(&format!("{beegfs}/beegfs-fsck.log")),
+            shown(&format!("{beegfs}/beegfs-fsck.log")),
             "b|c-Network|meta| fsck After client beegfs-fsck"
         );
-        assert_eq!(told("b/storage0_log/c-Network/meta/3"), "b|c-Network|meta| 3 After storage0 log");
+        assert_eq!(shown("b/storage0_log/c-Network/meta/3"), "b|c-Network|meta| 3 After storage0 log");
     }
 
     #[test]
     fn logs_of_campaigns_are_placed_and_their_other_files_are_none() {
         assert_eq!(
-            told("runs/7/cases/c-Network/META/2/logs/P5/m2/brick.log"),
+            shown("runs/7/cases/c-Network/META/2/logs/P5/m2/brick.log"),
             "7|c-Network|META|2 P5 After m2 brick"
         );
-        assert_eq!(told("logs/init/s1/glusterd.log"), "||| init Before s1 glusterd");
-        assert_eq!(told("oss1/messages"), "|||  After oss1 messages");
+        assert_eq!(shown("logs/init/s1/glusterd.log"), "||| init Before s1 glusterd");
+        assert_eq!(shown("oss1/messages"), "|||  After oss1 messages");
         let alone = place("/var/log/messages", "/var/log/messages").unwrap();
         assert_eq!((alone.node.as_str(), alone.source.as_str()), ("", "messages"));
-        assert_eq!(told("srv/logs/gluster/bricks/b1.log"), "|||  After bricks b1.log");
+        assert_eq!(shown("srv/logs/gluster/bricks/b1.log"), "|||  After bricks b1.log");
         assert!(place("runs/7/cases/a/ONE/logs/index.jsonl", "").is_none());
     }
 

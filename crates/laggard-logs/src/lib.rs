@@ -7,20 +7,18 @@
 //! 3. `signs(&logs, &ordinary)` compares with the time before the fault and with `control` runs; `scores(&truths, &signs)`
 //!    and `distances(&signs)` rate the result.
 
-#![warn(unreachable_pub)]
-
 mod class;
 mod classifier;
 pub mod errno;
 mod layout;
 mod line;
 mod log_counts;
+mod log_scores;
 mod matcher;
 mod parsers;
 mod place;
 mod rules;
 mod scan;
-mod scores;
 mod signs;
 mod template;
 
@@ -32,11 +30,11 @@ pub use classifier::Classifier;
 pub use layout::place;
 pub use line::{Line, Severity};
 pub use log_counts::{Count, LogCounts};
+pub use log_scores::{Distance, Score, Truth, Verdict, distances, nodes_of, scores};
 pub use parsers::{Clock, Parser};
 pub use place::{Case, Place, Side};
 pub use rules::{Component, Equivalent, Name, Rules};
 pub use scan::{Scan, period, year};
-pub use scores::{Distance, Score, Truth, Verdict, distances, nodes_of, scores};
 pub use signs::{Lines, Sign, signs};
 
 #[derive(Debug, thiserror::Error)]

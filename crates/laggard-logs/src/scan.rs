@@ -109,14 +109,14 @@ impl<'c> Scan<'c> {
         self.seen.bytes += bytes.len() as u64;
         self.note_begin(bytes);
         if self.is_fast {
-            self.lines_that_may_say_something(bytes);
+            self.relevant_lines(bytes);
         } else {
             self.every_line(bytes);
         }
         self.note_end(bytes);
     }
 
-    fn lines_that_may_say_something(&mut self, bytes: &[u8]) {
+    fn relevant_lines(&mut self, bytes: &[u8]) {
         let (mut from, mut looked_back_to) = (0, 0);
         while let Some(hit) = self.matcher.next(bytes, from) {
             let begin = bytes.get(..hit).and_then(|before| memrchr(b'\n', before)).map_or(0, |at| at + 1);

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_function_goes_before_the_text_and_bad_bytes_are_told_as_one() {
+    fn the_function_precedes_the_text_and_bad_bytes_become_one_character() {
         assert_eq!(template(b"osd_read", b"lost \xff\xfe"), "osd_read: lost ??");
         assert_eq!(template(b"", b""), "");
     }

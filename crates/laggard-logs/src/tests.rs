@@ -47,7 +47,7 @@ fn classes(rules: &str, lines: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn every_file_of_rules_can_be_used_and_an_unknown_one_is_told() {
+fn every_rules_file_can_be_used_and_an_unknown_one_is_an_error() {
     for name in Rules::names().unwrap() {
         classifier(&name);
     }
@@ -96,7 +96,7 @@ fn error_numbers_are_found_in_all_their_forms_and_in_their_order() {
 }
 
 #[test]
-fn minus_one_zero_and_what_is_no_error_number_tell_nothing() {
+fn numbers_that_are_not_error_numbers_are_ignored() {
     let lines =
         ["done: rc = 0", "done: rc = -1", "req rc 0/-1", "rc -1/-1", "errno: 0", "rc = -500", "arc = -5", ""];
     assert_eq!(classes("lustre", &lines), ["-"; 8]);
@@ -137,7 +137,7 @@ fn dated(first_minute: i64, count: i64, text: &str) -> String {
 }
 
 #[test]
-fn what_is_logged_as_often_before_the_fault_is_no_sign_of_it() {
+fn messages_as_frequent_before_the_fault_are_not_signs() {
     let before = seen("linux", at("f", "s1", "init", "s1"), &dated(0, 100, "peer lost"));
     let twice = dated(100, 100, "peer lost") + &dated(100, 100, "peer lost");
     let after = seen("linux", at("f", "s1", "fsck", "s1"), &twice);
@@ -165,11 +165,11 @@ fn a_time_of_injection_parts_one_log_in_two() {
     let classifier = classifier("linux").since(Some(since));
     let text = dated(5, 10, "rc = -5") + "  and rc = -30, undated\n" + &dated(1, 1, "rc = -16");
     let seen = classifier.scan(at("", "", "", ""), Parser::Generic).finish_with(text.as_bytes());
-    let told: Vec<(Side, String, u64)> =
+    let shown: Vec<(Side, String, u64)> =
         seen.counts.iter().map(|((side, class), count)| (*side, class.to_string(), count.lines)).collect();
     let expected =
         [(Side::Before, "b", 5), (Side::Before, "d", 1), (Side::After, "b", 5), (Side::After, "e", 1)];
-    assert_eq!(told, expected.map(|(side, class, lines)| (side, class.to_owned(), lines)));
+    assert_eq!(shown, expected.map(|(side, class, lines)| (side, class.to_owned(), lines)));
     assert_eq!(seen.counts[&(Side::After, Class::Letter('b'))].first, Some(since));
 }
 
@@ -181,7 +181,7 @@ fn truth(faulted: &[&str]) -> Truth {
 }
 
 #[test]
-fn logs_locate_detect_mislead_or_keep_silent() {
+fn logs_locate_detect_mislead_or_are_silent() {
     let logs = [
         seen("lustre", at("f", "own", "fsck", "mds"), &dated(1, 1, "rc = -5")),
         seen("lustre", at("f", "named", "fsck", "oss0"), &dated(1, 1, "x-MDT0000: rc = -5")),
@@ -213,13 +213,13 @@ fn given_names_of_nodes_are_seen_in_messages() {
 }
 
 #[test]
-fn faults_with_the_same_signs_cannot_be_told_apart() {
+fn faults_with_the_same_signs_cannot_be_distinguished() {
     let log = |fault: &str, text: &str| seen("linux", at(fault, "s1", "fsck", "s1"), &dated(1, 1, text));
     let logs = [log("a", "rc = -5"), log("b", "rc = -5"), log("c", "rc = -110"), log("c", "rc = -5")];
     let distances = distances(&signs(&logs, &[]));
-    let told: Vec<(&str, &str, f64)> =
+    let shown: Vec<(&str, &str, f64)> =
         distances.iter().map(|d| (d.one.as_str(), d.other.as_str(), d.distance)).collect();
-    assert_eq!(told, [("a", "b", 0.0), ("a", "c", 0.5), ("b", "c", 0.5)]);
+    assert_eq!(shown, [("a", "b", 0.0), ("a", "c", 0.5), ("b", "c", 0.5)]);
 }
 
 #[test]

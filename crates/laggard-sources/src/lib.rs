@@ -3,8 +3,6 @@
 //! In: a live host, or a file that another tool wrote. Out: [`RawTable`](laggard_core::samples::RawTable)s.
 //! Always: rows before an error are delivered before the error is returned; bad input is an error, never a panic.
 
-#![warn(unreachable_pub)]
-
 mod row_buffer;
 pub mod sink;
 mod sysstat_text;

@@ -35,6 +35,7 @@ pub use import::{Imported, Importer};
 pub use reading::piece::Piece;
 pub use reading::selection::{Selection, Wanted};
 pub use reading::{piece, selection};
+pub use recording::facts_writer::FactsWriter;
 pub use recording::recorder;
 pub use recording::recorder::Recorder;
 pub use recording::recover::recover;

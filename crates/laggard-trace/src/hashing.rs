@@ -4,9 +4,9 @@
 use std::hash::{BuildHasherDefault, Hasher};
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct WordHasher(u64);
+pub(crate) struct WordHasher(u64);
 
-pub type WordMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<WordHasher>>;
+pub(crate) type WordMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
 /// An odd number whose bits look random: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;

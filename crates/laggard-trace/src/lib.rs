@@ -43,7 +43,7 @@ pub mod findings;
 
 pub mod difference;
 
-pub mod format;
+pub mod numbers;
 
 pub mod report;
 

@@ -207,11 +207,11 @@ fn recordings_of_glusterfs_show_whether_it_buffers_writes() {
     assert!(found(&large).of(RuleId::T05).unwrap().cause.contains("FUSE max_write"));
 }
 
-/// The table of metrics in docs/tracing.md.
+/// The table of metrics in docs/trace-analysis.md.
 #[test]
 fn every_documented_metric_is_in_the_json_form() {
-    let document = include_str!("../../../docs/tracing.md");
-    let table = document.split("### Metrics").nth(1).unwrap().split("###").next().unwrap();
+    let document = include_str!("../../../docs/trace-analysis.md");
+    let table = document.split("## Metrics").nth(1).unwrap().split("##").next().unwrap();
     let rows: Vec<Vec<&str>> = table
         .lines()
         .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())

@@ -4,16 +4,16 @@ use globset::{Glob, GlobMatcher};
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 
-pub fn metric(name: &str) -> Result<&'static Metric, String> {
+pub(crate) fn metric(name: &str) -> Result<&'static Metric, String> {
     Metric::named(name).ok_or_else(|| format!("not a metric; there are {}", Metric::names()))
 }
 
 /// A pattern as in a shell.
-pub fn glob(text: &str) -> Result<GlobMatcher, String> {
+pub(crate) fn glob(text: &str) -> Result<GlobMatcher, String> {
     Glob::new(text).map(|glob| glob.compile_matcher()).map_err(|error| error.to_string())
 }
 
-pub fn positive_span(text: &str) -> Result<Span, String> {
+pub(crate) fn positive_span(text: &str) -> Result<Span, String> {
     match text.parse::<Span>() {
         Ok(span) if span > Span::ZERO => Ok(span),
         Ok(_) => Err("must be longer than 0".into()),
@@ -21,12 +21,12 @@ pub fn positive_span(text: &str) -> Result<Span, String> {
     }
 }
 
-pub fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     jiff::Timestamp::now().into()
 }
 
 /// `20GiB`, `500MB`, `1000000`.
-pub fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size: write it like 20GiB, 500MB or 1000000");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let number: f64 = text[..digits].parse().map_err(|_| wrong())?;

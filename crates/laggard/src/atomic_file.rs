@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use tempfile::NamedTempFile;
 
 /// Written beside its final path, then renamed. Create it before long work, so that an unwritable path fails early.
-pub struct AtomicFile {
+pub(crate) struct AtomicFile {
     path: PathBuf,
     target: Target,
 }
@@ -22,7 +22,7 @@ enum Target {
 
 impl AtomicFile {
     /// An existing file stays until `finish`.
-    pub fn create(path: &Path) -> anyhow::Result<AtomicFile> {
+    pub(crate) fn create(path: &Path) -> anyhow::Result<AtomicFile> {
         let named = || path.display().to_string();
         // Replace the target of a link, not the link.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -37,7 +37,7 @@ impl AtomicFile {
         Ok(AtomicFile { path, target })
     }
 
-    pub fn handle(&self) -> anyhow::Result<File> {
+    pub(crate) fn handle(&self) -> anyhow::Result<File> {
         let handle = match &self.target {
             Target::Temporary(file) => file.as_file().try_clone(),
             Target::Special(file) => file.try_clone(),
@@ -46,7 +46,7 @@ impl AtomicFile {
     }
 
     /// Renames the file to its final path.
-    pub fn finish(self) -> anyhow::Result<()> {
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
         let named = || self.path.display().to_string();
         if let Target::Temporary(file) = self.target {
             file.as_file().sync_all().with_context(named)?;
@@ -56,7 +56,7 @@ impl AtomicFile {
     }
 
     /// Writes a text and finishes.
-    pub fn write(self, text: &str) -> anyhow::Result<()> {
+    pub(crate) fn write(self, text: &str) -> anyhow::Result<()> {
         let written = self.handle()?.write_all(text.as_bytes());
         written.with_context(|| self.path.display().to_string())?;
         self.finish()

@@ -7,10 +7,10 @@ use laggard_core::pipeline::PipelineError;
 use laggard_core::tables::recorded_times::NoSamples;
 use laggard_store::dataset_recording::OpenError;
 
-pub type Outcome = Result<Done, anyhow::Error>;
+pub(crate) type Outcome = Result<Done, anyhow::Error>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
+pub(crate) enum Done {
     Well,
     /// There are suspects, and the exit status shall show it.
     WithSuspects,
@@ -21,12 +21,12 @@ pub enum Done {
 /// Something is missing on this machine: exit status 3.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Lacking(pub String);
+pub(crate) struct Lacking(pub(crate) String);
 
 /// Data that allow no conclusion: exit status 4.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct TooPoor(pub String);
+pub(crate) struct TooPoor(pub(crate) String);
 
 const SUSPECTS: u8 = 1;
 const INPUT_ERROR: u8 = 2;
@@ -34,7 +34,7 @@ const LACKING: u8 = 3;
 const TOO_POOR: u8 = 4;
 
 /// Prints why a command failed. A closed pipe is not a failure.
-pub fn exit_status(outcome: Outcome) -> ExitCode {
+pub(crate) fn exit_status(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::WithSuspects) => ExitCode::from(SUSPECTS),
@@ -60,7 +60,7 @@ fn status_of(error: &anyhow::Error) -> u8 {
 }
 
 /// True if the data allow no conclusion.
-pub fn is_too_poor(error: &anyhow::Error) -> bool {
+pub(crate) fn is_too_poor(error: &anyhow::Error) -> bool {
     error.is::<TooPoor>()
         || error.is::<NoSamples>()
         || matches!(error.downcast_ref(), Some(PipelineError::TooPoor(_)))
@@ -74,7 +74,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// The columnar libraries panic on some damaged files. Their callers catch that and report an error of the file; without
 /// this, the panic would be printed too, as if laggard had failed.
-pub fn hush_foreign_panics() {
+pub(crate) fn hush_foreign_panics() {
     let print_panic = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let file = panic.location().map_or("", |place| place.file());
@@ -85,6 +85,6 @@ pub fn hush_foreign_panics() {
 }
 
 /// Prints a line to standard error.
-pub fn tell(line: impl std::fmt::Display) {
+pub(crate) fn tell(line: impl std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{line}");
 }

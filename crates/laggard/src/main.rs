@@ -9,7 +9,7 @@ mod failure;
 mod method_options;
 mod output;
 mod progress;
-mod scores;
+mod scores_file;
 mod stop_signal;
 mod timeframe;
 
@@ -50,6 +50,7 @@ enum Command {
     Show(commands::show::Show),
     Train(commands::train::Train),
     Diagnose(commands::diagnose::Diagnose),
+    Power(commands::power::Power),
     Rank(commands::rank::Rank),
     Feedback(commands::feedback::Feedback),
     Eval(commands::eval::Eval),
@@ -82,6 +83,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
             "metrics",
             "cluster",
             "diagnose",
+            "power",
             "train",
             "rank",
             "feedback",
@@ -130,6 +132,7 @@ fn run(command: Command) -> Outcome {
         Command::Show(show) => show.run(),
         Command::Train(train) => train.run(),
         Command::Diagnose(diagnose) => diagnose.run(),
+        Command::Power(power) => power.run(),
         Command::Rank(rank) => rank.run(),
         Command::Feedback(feedback) => feedback.run(),
         Command::Eval(eval) => eval.run(),
@@ -154,7 +157,7 @@ mod tests {
     use super::*;
     use laggard_core::model::schema::{SCHEMAS, Values};
 
-    const DOCUMENTS: [&str; 14] = [
+    const DOCUMENTS: [&str; 16] = [
         include_str!("../../../README.md"),
         include_str!("../../../docs/recording.md"),
         include_str!("../../../docs/importing.md"),
@@ -167,6 +170,8 @@ mod tests {
         include_str!("../../../docs/lab.md"),
         include_str!("../../../docs/inject.md"),
         include_str!("../../../docs/tracing.md"),
+        include_str!("../../../docs/trace-analysis.md"),
+        include_str!("../../../docs/trace-formats.md"),
         include_str!("../../../docs/logs.md"),
         include_str!("../../../docs/campaign.md"),
     ];

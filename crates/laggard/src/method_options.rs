@@ -6,6 +6,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use laggard_core::methods::choice::{ChoiceError, MethodChoice, MethodName, PaperOptions};
 use laggard_core::methods::papers::distances::Measure;
+use laggard_core::methods::papers::settings::{PaperSettings, SettingError};
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
 use laggard_eval::studies::datasets::thresholds;
@@ -13,7 +14,7 @@ use laggard_eval::studies::datasets::thresholds;
 use crate::arguments::{metric, positive_span};
 
 #[derive(Args, Clone, Debug, Default)]
-pub struct MethodOptions {
+pub(crate) struct MethodOptions {
     /// The method: laggard needs no training; production and testbench are those of the papers.
     #[arg(long, value_enum, default_value_t)]
     method: MethodWord,
@@ -39,7 +40,7 @@ enum MethodWord {
 }
 
 #[derive(Args, Clone, Debug, Default)]
-pub struct Details {
+pub(crate) struct Details {
     /// How production and testbench compare two components. Default: the method's own.
     #[arg(long, value_name = "MEASURE", value_parser = measure)]
     measure: Option<Measure>,
@@ -50,6 +51,20 @@ pub struct Details {
     /// Default: the paper's, 15s and 1s.
     #[arg(long, value_name = "SPAN", value_parser = positive_span)]
     step: Option<Span>,
+    /// Change a number of production or testbench: smoothing, window, shift, k, cushion, bins, partition or
+    /// cwnd-smoothing; can be repeated. Default: the paper's, see docs/methods.md.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = paper_setting)]
+    settings: Vec<PaperSettings>,
+}
+
+/// One setting of production or testbench.
+pub(crate) fn paper_setting(text: &str) -> Result<PaperSettings, String> {
+    text.parse().map_err(|error: SettingError| error.to_string())
+}
+
+/// The last of two values of a setting is used.
+pub(crate) fn all_settings(settings: &[PaperSettings]) -> PaperSettings {
+    settings.iter().fold(PaperSettings::default(), |all, one| one.or(all))
 }
 
 fn measure(name: &str) -> Result<Measure, String> {
@@ -57,13 +72,18 @@ fn measure(name: &str) -> Result<Measure, String> {
 }
 
 impl Details {
-    pub fn parsed(&self) -> PaperOptions {
-        PaperOptions { measure: self.measure, metrics: self.metric.clone(), step: self.step }
+    pub(crate) fn parsed(&self) -> PaperOptions {
+        PaperOptions {
+            measure: self.measure,
+            metrics: self.metric.clone(),
+            step: self.step,
+            settings: all_settings(&self.settings),
+        }
     }
 }
 
 impl MethodOptions {
-    pub fn parsed(&self) -> anyhow::Result<MethodChoice> {
+    pub(crate) fn parsed(&self) -> anyhow::Result<MethodChoice> {
         if self.method == MethodWord::Laggard && self.thresholds.is_some() {
             bail!(ChoiceError::NotForLaggard("--thresholds"));
         }
@@ -75,7 +95,7 @@ impl MethodOptions {
         })
     }
 
-    pub fn name(&self) -> MethodName {
+    pub(crate) fn name(&self) -> MethodName {
         match self.method {
             MethodWord::Laggard => MethodName::Laggard,
             MethodWord::Production => MethodName::Production,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, Table};
 
 /// A borderless table with a heading; `right` names the columns of numbers.
-pub fn table(heading: &[&str], right: &[usize]) -> Table {
+pub(crate) fn table(heading: &[&str], right: &[usize]) -> Table {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_header(heading.iter().map(|word| word.to_uppercase()));
@@ -19,7 +19,7 @@ pub fn table(heading: &[&str], right: &[usize]) -> Table {
 }
 
 /// Writes a table without the blanks that fill its lines.
-pub fn print(table: &Table) -> io::Result<()> {
+pub(crate) fn print(table: &Table) -> io::Result<()> {
     let mut out = stdout();
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;
@@ -28,12 +28,12 @@ pub fn print(table: &Table) -> io::Result<()> {
 }
 
 /// Buffered standard output, with colours only on a terminal.
-pub fn stdout() -> io::BufWriter<anstream::AutoStream<io::StdoutLock<'static>>> {
+pub(crate) fn stdout() -> io::BufWriter<anstream::AutoStream<io::StdoutLock<'static>>> {
     io::BufWriter::with_capacity(64 * 1024, anstream::stdout().lock())
 }
 
 /// Writes a value as JSON, on lines of its own.
-pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+pub(crate) fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut out = stdout();
     serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
     writeln!(out)?;
@@ -41,12 +41,12 @@ pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 }
 
 /// `1.5 GiB`.
-pub fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
 }
 
 /// A number in nine characters at most: `12.30`, `129.23M`, `1.2e-7`.
-pub fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let scales = [(1e12, "T"), (1e9, "G"), (1e6, "M")];
     match scales.iter().find(|(scale, _)| value.abs() >= *scale) {
         Some((scale, unit)) if value.abs() < 1e16 => format!("{:.2}{unit}", value / scale),
@@ -57,17 +57,17 @@ pub fn short(value: f64) -> String {
 }
 
 /// `1 file`, `2 files`.
-pub fn count(number: u64, thing: &str) -> String {
+pub(crate) fn count(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{plural}")
 }
 
 /// The width of the terminal in columns; 100 without a terminal.
-pub fn width() -> usize {
+pub(crate) fn width() -> usize {
     terminal_size::terminal_size_of(io::stdout()).map_or(100, |(width, _)| usize::from(width.0)).max(60)
 }
 
 /// A time in whole minutes.
-pub fn minutes(time: std::time::Duration) -> String {
+pub(crate) fn minutes(time: std::time::Duration) -> String {
     format!("{} min", time.as_secs().div_ceil(60))
 }

@@ -11,15 +11,15 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 const EXIT_STATUS_AFTER_SECOND_SIGNAL: i32 = 130;
 
-pub struct StopSignal(UnixStream);
+pub(crate) struct StopSignal(UnixStream);
 
 /// Raises the stop signal from another thread.
-pub struct StopHandle(UnixStream);
+pub(crate) struct StopHandle(UnixStream);
 
 impl StopSignal {
     /// Catches SIGHUP, SIGINT and SIGTERM. A second signal ends the process immediately: it may be blocked on a disk
     /// that does not answer.
-    pub fn install() -> io::Result<(StopSignal, StopHandle)> {
+    pub(crate) fn install() -> io::Result<(StopSignal, StopHandle)> {
         let (receiver, sender) = UnixStream::pair()?;
         let is_raised = Arc::new(AtomicBool::new(false));
         for signal in [SIGHUP, SIGINT, SIGTERM] {
@@ -32,7 +32,7 @@ impl StopSignal {
     }
 
     /// Waits for at most `span`. Once raised, the signal stays raised.
-    pub fn arrives_within(&self, span: Span) -> bool {
+    pub(crate) fn arrives_within(&self, span: Span) -> bool {
         let micros = span.micros().max(0);
         let limit = Timespec { tv_sec: micros / 1_000_000, tv_nsec: micros % 1_000_000 * 1000 };
         let mut waiting = [PollFd::new(&self.0, PollFlags::IN)];
@@ -42,7 +42,7 @@ impl StopSignal {
 }
 
 impl StopHandle {
-    pub fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         // Fails only if the receiver is gone, and then nothing waits.
         let _ = self.0.write_all(&[0]);
     }

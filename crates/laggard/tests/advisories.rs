@@ -203,7 +203,7 @@ fn an_affected_version_is_named_with_its_advisory_and_the_patched_versions() {
 }
 
 #[test]
-fn a_crate_that_nobody_looked_up_is_named_unless_it_is_for_another_platform() {
+fn an_unchecked_crate_is_named_unless_it_is_for_another_platform() {
     let packages =
         ["left", "right", "wasi", "wasip2", "windows", "windows-sys"].map(|name| package(name, "1.0.0"));
     assert_eq!(
@@ -213,7 +213,7 @@ fn a_crate_that_nobody_looked_up_is_named_unless_it_is_for_another_platform() {
 }
 
 #[test]
-fn crates_of_this_workspace_are_not_asked_about() {
+fn crates_of_this_workspace_are_not_checked() {
     let lock = "[[package]]\nname = 'ours'\nversion = '0.1.0'\n\
         [[package]]\nname = 'left'\nversion = '1.0.0'\nsource = 'registry'\n";
     let names: Vec<_> = from_outside(toml::from_str(lock).unwrap()).into_iter().map(|p| p.name).collect();

@@ -88,7 +88,7 @@ fn the_json_form_has_every_documented_field() {
     let report = json(&["trace", "analyze", &traces.write("aio.ltr", posix_aio(16, 1, 600)), "--json"]);
     assert_eq!(report["schema"], "laggard.trace/1");
     let document = std::fs::read_to_string(workspace().join("docs/tracing.md")).unwrap();
-    let table = document.split("### JSON\n").nth(1).unwrap();
+    let table = document.split("## JSON\n").nth(1).unwrap();
     for key in report.as_object().unwrap().keys() {
         assert!(table.contains(&format!("`{key}")), "{key} is not documented");
     }

@@ -15,14 +15,15 @@ fn the_demo_names_the_culprit_that_it_planted() {
         let culprit = labels.lines().nth(1).unwrap().split(',').next().unwrap();
         let report = String::from_utf8_lossy(&shown.stdout).into_owned();
         assert!(report.starts_with("1 suspect among"), "{report}");
-        assert!(report.contains(&format!(" 1. {culprit}:sdb (attachment): ")), "{culprit}: {report}");
+        assert!(report.contains(&format!(" 1. {culprit}:sdb (disk): ")), "{culprit}: {report}");
         assert!(report.contains("Likely cause  disk busy"), "{report}");
-        let told = errors(&shown);
+        let printed = errors(&shown);
         assert!(
-            told.contains(&format!("The simulated fault, which diagnose did not read: {culprit}, disk-busy")),
-            "{told}"
+            printed
+                .contains(&format!("The simulated fault, which diagnose did not read: {culprit}, disk-busy")),
+            "{printed}"
         );
-        assert!(told.contains("Next steps:"), "{told}");
+        assert!(printed.contains("Next steps:"), "{printed}");
         assert_eq!(files(folder.path(), "report.html").len(), 1);
     }
 }

@@ -151,6 +151,64 @@ fn thresholds_in_a_dataset_are_used() {
 }
 
 #[test]
+fn settings_are_for_the_methods_that_have_them() {
+    let bench = bench();
+    let (calm, dataset) = (bench.path().join("none-ddr"), bench.path().join("disk-busy-ddr"));
+    let eval = |more: &[&str]| laggard(&[&["eval", text(&dataset)], more].concat());
+    let refused = eval(&["--method", "laggard", "--set", "k=5"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(errors(&refused).contains("--set is for production and testbench"), "{}", errors(&refused));
+    let refused = eval(&["--method", "testbench", "--set", "shift=80"]);
+    assert!(errors(&refused).contains("shift=80 is longer than window=64"), "{}", errors(&refused));
+    prints(&["train", text(&calm), "-o", text(&dataset.join("thresholds.toml")), "--method", "testbench"]);
+    let refused = eval(&["--method", "testbench", "--set", "k=5"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(errors(&refused).contains("trained with k=3, not with k=5"), "{}", errors(&refused));
+}
+
+#[test]
+fn a_sweep_scores_each_value_of_a_number_with_thresholds_of_its_own() {
+    let bench = bench();
+    let calm = bench.path().join("none-ddr");
+    let sweep = ["eval", text(bench.path()), "--sweep=cushion,cwnd-smoothing"];
+    let output = laggard(&sweep);
+    assert!(output.status.success(), "{}", errors(&output));
+    assert!(errors(&output).contains("not trained"), "{}", errors(&output));
+    let output = laggard(&[&sweep[..], &["--train", text(&calm)]].concat());
+    assert!(!errors(&output).contains("not trained"), "{}", errors(&output));
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"
+    testbench with other values of cushion, all others as usual
+    CUSHION           EXPERIMENTS      ITP    IFP      DTP     DFP
+          1                     2  100.0 %  0.0 %    0.0 %  50.0 %
+        1.5                     2  100.0 %  0.0 %    0.0 %  50.0 %
+          2  default            2  100.0 %  0.0 %  100.0 %   0.0 %
+        2.5                     2  100.0 %  0.0 %  100.0 %   0.0 %
+          3                     2  100.0 %  0.0 %  100.0 %   0.0 %
+        3.5                     2  100.0 %  0.0 %  100.0 %   0.0 %
+          4                     2  100.0 %  0.0 %  100.0 %   0.0 %
+
+    testbench with other values of cwnd-smoothing, all others as usual
+    CWND-SMOOTHING           EXPERIMENTS      ITP    IFP      DTP    DFP
+                 1                     2  100.0 %  0.0 %  100.0 %  0.0 %
+                 5                     2  100.0 %  0.0 %  100.0 %  0.0 %
+                11                     2  100.0 %  0.0 %  100.0 %  0.0 %
+                21                     2  100.0 %  0.0 %  100.0 %  0.0 %
+                31  default            2  100.0 %  0.0 %  100.0 %  0.0 %
+    ");
+    let document = prints(&[&sweep[..], &["--train", text(&calm), "--json"]].concat());
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let value = &document["sweep"][0]["values"][2];
+    assert_eq!((&document["sweep"][0]["parameter"], &value["value"]), (&"cushion".into(), &"2".into()));
+    assert_eq!((&value["is_default"], &value["aggregate"]["itp"]), (&true.into(), &1.0.into()));
+    let refused = laggard(&["eval", text(bench.path()), "--sweep=size"]);
+    assert!(
+        errors(&refused).contains("not a number that is swept; there are smoothing"),
+        "{}",
+        errors(&refused)
+    );
+}
+
+#[test]
 fn unusable_labels_are_reported() {
     let bench = bench();
     let dataset = bench.path().join("disk-busy-ddr");

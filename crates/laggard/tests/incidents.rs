@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::{prints, text};
 
 /// A day with one event, of one or more groups of peers; what is true, and what is said.
-fn told(event: &str, groups: usize) -> (String, Value) {
+fn printed(event: &str, groups: usize) -> (String, Value) {
     let folder = tempfile::tempdir().unwrap();
     let day = text(folder.path());
     let (event, groups) = (format!("event={event}"), format!("groups={groups}"));
@@ -21,7 +21,7 @@ fn told(event: &str, groups: usize) -> (String, Value) {
 /// The first suspect is the labelled one, for the labelled cause, and begins with it to a quarter of an hour.
 #[track_caller]
 fn is_named_first(event: &str) {
-    let (truth, report) = told(event, 1);
+    let (truth, report) = printed(event, 1);
     let [component, begin, _, cause] = truth.split(',').collect::<Vec<_>>()[..] else { panic!("{truth}") };
     let first = &report["suspects"][0];
     assert_eq!(first["component"]["name"], component, "{first:#}");
@@ -59,12 +59,12 @@ fn a_single_slow_lun() {
 }
 
 #[test]
-fn a_servers_own_jobs_are_a_word_and_no_suspect() {
-    let (truth, report) = told("server-workload", 3);
+fn a_servers_own_jobs_are_an_observation_and_not_a_suspect() {
+    let (truth, report) = printed("server-workload", 3);
     let server = truth.split(',').next().unwrap();
     let suspects = report["suspects"].as_array().unwrap();
     assert!(suspects.iter().all(|s| s["component"]["name"] != server), "{suspects:#?}");
-    let warnings = report["warnings"].as_array().unwrap();
-    let is_told = |w: &Value| w["text"].as_str().unwrap().starts_with(&format!("{server} uses"));
-    assert!(warnings.iter().any(is_told), "{warnings:#?}");
+    let observations = report["observations"].as_array().unwrap();
+    let is_it = |o: &Value| o["kind"] == "own-jobs" && o["components"][0] == server;
+    assert!(observations.iter().any(is_it), "{observations:#?}");
 }

@@ -185,7 +185,7 @@ fn a_fault_ends_with_its_time_and_with_a_signal() {
 }
 
 #[test]
-fn what_must_not_be_hurt_is_refused_and_named() {
+fn protected_targets_are_refused_and_named() {
     let _turn = turn();
     if !can_be() {
         return;

@@ -52,7 +52,7 @@ fn pyarrow_reads_the_same_counters_from_a_sealed_file() {
 
 /// Values of two views of one recording: `sadf -d` and ours.
 #[test]
-fn show_says_what_sadf_says_of_the_same_file() {
+fn show_prints_the_same_values_as_sadf() {
     if Command::new("sadf").arg("-V").output().is_err()
         || !std::path::Path::new("/usr/lib/sysstat/sadc").exists()
     {

@@ -20,8 +20,8 @@ fn ranked(dataset: &str) -> String {
 
 /// Name, since when, and whether it goes on, of every suspect.
 fn suspects(dataset: &str, more: &[&str]) -> Vec<(String, String, bool)> {
-    let told = prints(&[&["diagnose", dataset, "--json"], more].concat());
-    let report: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let printed = prints(&[&["diagnose", dataset, "--json"], more].concat());
+    let report: serde_json::Value = serde_json::from_str(&printed).unwrap();
     let suspect = |suspect: &serde_json::Value| {
         let word = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
         let is_ongoing = suspect["is_ongoing"].as_bool().unwrap();
@@ -72,23 +72,23 @@ fn a_repair_zeroes_the_count_and_an_ignored_disk_has_no_place() {
 }
 
 #[test]
-fn what_ended_before_a_repair_is_over_and_what_goes_on_is_new() {
+fn incidents_end_at_a_repair_and_those_that_continue_are_new() {
     let (_folder, dataset) = two_slow_disks();
     assert_eq!(names(&dataset, &[]), ["s1:d10", "s1:d30"]);
     prints(&["feedback", &dataset, "repaired", "s1:d30", "--note", "replaced"]);
     prints(&["feedback", &dataset, "repaired", "s1:d10", "--at", "2026-11-15T01:20:00Z"]);
-    let told = suspects(&dataset, &[]);
-    let [(name, since, is_ongoing)] = &told[..] else { panic!("{told:?}") };
+    let printed = suspects(&dataset, &[]);
+    let [(name, since, is_ongoing)] = &printed[..] else { panic!("{printed:?}") };
     assert_eq!((name.as_str(), *is_ongoing), ("s1:d10", true));
     assert!(since.as_str() >= "2026-11-15T01:20:00Z" && since.as_str() < "2026-11-15T01:40:00Z", "{since}");
-    let told = prints(&["diagnose", &dataset]);
-    assert!(told.contains("repaired: s1:d10, s1:d30"), "{told}");
+    let printed = prints(&["diagnose", &dataset]);
+    assert!(printed.contains("repaired: s1:d10, s1:d30"), "{printed}");
     // A look back knows only what was said by then.
     assert_eq!(names(&dataset, &["--to", "2026-11-15T01:10:00Z"]), ["s1:d10", "s1:d30"]);
 }
 
 #[test]
-fn ignored_disks_are_not_told_until_they_are_wanted_again() {
+fn ignored_disks_are_not_reported_until_they_are_watched_again() {
     let (_folder, dataset) = two_slow_disks();
     prints(&["feedback", &dataset, "ignore", "s1:d30"]);
     assert_eq!(names(&dataset, &[]), ["s1:d10"]);
@@ -107,7 +107,7 @@ fn ignored_disks_are_not_told_until_they_are_wanted_again() {
 }
 
 #[test]
-fn a_name_that_nobody_has_is_refused_with_the_nearest_one() {
+fn an_unknown_name_is_refused_with_the_most_similar_one() {
     let (_folder, dataset) = two_slow_disks();
     let refused = laggard(&["feedback", &dataset, "ignore", "s1;d30"]);
     assert_eq!(refused.status.code(), Some(2));
@@ -131,7 +131,7 @@ fn a_mistyped_event_is_named_and_the_others_hold() {
     let listed = laggard(&["feedback", &dataset, "list"]);
     assert_eq!(listed.status.code(), Some(2));
     assert!(errors(&listed).contains("feedback.toml:9: "), "{}", errors(&listed));
-    let told = laggard(&["diagnose", &dataset]);
-    let words = String::from_utf8_lossy(&told.stdout).into_owned();
+    let printed = laggard(&["diagnose", &dataset]);
+    let words = String::from_utf8_lossy(&printed.stdout).into_owned();
     assert!(words.starts_with("1 suspect") && words.contains("feedback.toml:9"), "{words}");
 }

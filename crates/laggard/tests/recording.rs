@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{ProcTree, command, errors, files, laggard, prints, text};
+use support::{ProcTree, SysTree, command, errors, files, laggard, prints, text};
 
 fn record(tree: &ProcTree, dataset: &str, more: &[&str]) -> std::process::Output {
     laggard(&[&["record", "-o", dataset, "--procfs", tree.path(), "--every", "100ms"], more].concat())
@@ -70,6 +70,75 @@ fn a_recording_of_a_tree_is_sealed_and_shown() {
 }
 
 #[test]
+fn facts_about_devices_are_recorded_and_shown() {
+    let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
+    let sysfs = SysTree::new(&[
+        ("pci0/ata1/host0/target0:0:0/block/sda", &[("size", "4096"), ("queue/rotational", "1")]),
+        ("pci0/ata2/host1/target1:0:0/block/sdb", &[("size", "4096"), ("queue/rotational", "0")]),
+        ("virtual/block/dm-0", &[("size", "2048"), ("dm/name", "rootvg-home"), ("slaves/sdb/x", "")]),
+    ]);
+    let dataset = text(folder.path());
+    for _ in 0..2 {
+        let output = record(&tree, dataset, &["--for", "500ms", "--sysfs", sysfs.path()]);
+        assert!(output.status.success(), "{}", errors(&output));
+    }
+    assert_eq!(files(folder.path(), ".facts.jsonl").len(), 2);
+    let shown = prints(&["tables", dataset, "--facts"]);
+    let lines: Vec<Vec<&str>> = shown.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    let class = |name: &str| lines.iter().find(|line| line[2] == name).map(|line| line[3]);
+    assert_eq!(["sda", "sdb", "dm-0"].map(class), [Some("hard-disk"), Some("flash"), Some("dm")], "{shown}");
+    assert!(shown.contains("rootvg-home, on sdb"), "{shown}");
+    let json: serde_json::Value = serde_json::from_str(&prints(&["tables", dataset, "--json"])).unwrap();
+    assert_eq!(json["hosts"][0]["devices"][0]["stacked_on"][0], "sdb");
+}
+
+#[test]
+fn devices_that_are_not_peers_of_disks_are_left_out_with_a_reason() {
+    let (tree, folder) = (ProcTree::new(4), tempfile::tempdir().unwrap());
+    let diskstats = tree.0.path().join("diskstats");
+    let mut lines = std::fs::read_to_string(&diskstats).unwrap();
+    for (number, name) in [("253 0", "dm-0"), ("7 0", "loop0"), ("7 1", "loop1"), ("11 0", "sr0")] {
+        lines += &format!("{number} {name} 1 0 8 3 1 0 16 5 0 4 8 0 0 0 0 0 0\n");
+    }
+    std::fs::write(&diskstats, lines).unwrap();
+    let disk = |letter: char| format!("pci0/ata1/host0/target0:0:0/{letter}/block/sd{letter}");
+    let sysfs = SysTree::new(&[]);
+    for letter in ['a', 'b', 'c', 'd'] {
+        let rotational = if letter == 'd' { "0" } else { "1" };
+        sysfs.add(&disk(letter), &[("size", "4096"), ("queue/rotational", rotational)]);
+    }
+    sysfs.add("virtual/block/dm-0", &[("size", "2048"), ("dm/name", "vg-lv"), ("slaves/sda/x", "")]);
+    let dataset = text(folder.path());
+    let more = ["--for", "1s", "--sysfs", sysfs.path(), "--devices", "sd*,dm-*,loop*,sr*"];
+    let output = record(&tree, dataset, &more);
+    assert!(output.status.success(), "{}", errors(&output));
+    let check: serde_json::Value =
+        serde_json::from_str(&prints(&["cluster", "check", dataset, "--json"])).unwrap();
+    let groups = check["groups"].as_array().unwrap();
+    let members = |name: &str| groups.iter().find(|g| g["name"] == name).map(|g| g["members"].clone());
+    let disks = serde_json::json!(["oss1:sda", "oss1:sdb", "oss1:sdc"]);
+    assert_eq!(members("attachment class=hard-disk"), Some(disks), "{groups:?}");
+    assert_eq!(members("attachment class=flash"), Some(serde_json::json!(["oss1:sdd"])));
+    let report = laggard(&["diagnose", dataset, "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
+    let left_out = report["left_out"].as_array().unwrap();
+    let devices = |class: &str| left_out.iter().find(|l| l["class"] == class).map(|l| l["devices"].clone());
+    assert_eq!([devices("dm"), devices("loop"), devices("optical")], [1, 2, 1].map(|n| Some(n.into())));
+    let shown = laggard(&["diagnose", dataset]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("2 devices of class loop: "), "{shown:?}");
+}
+
+#[test]
+fn a_dataset_without_facts_says_so() {
+    let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
+    let dataset = text(folder.path());
+    assert!(record(&tree, dataset, &["--for", "300ms"]).status.success());
+    let shown = laggard(&["tables", dataset, "--facts"]);
+    assert_eq!(shown.status.code(), Some(4));
+    assert!(errors(&shown).contains("has no facts"), "{}", errors(&shown));
+}
+
+#[test]
 fn this_host_can_be_recorded_with_everything_it_has() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = text(folder.path());
@@ -90,6 +159,7 @@ fn this_host_can_be_recorded_with_everything_it_has() {
     for table in ["tcp", "recorder"] {
         assert!(tables.contains(table), "{tables}");
     }
+    assert_eq!(files(folder.path(), ".facts.jsonl").len(), 1);
 }
 
 #[test]
@@ -105,7 +175,7 @@ fn a_second_recorder_of_a_host_is_refused() {
 }
 
 #[test]
-fn readers_see_what_a_recorder_has_flushed_while_it_goes_on() {
+fn readers_see_what_a_running_recorder_has_flushed() {
     let (tree, folder) = (ProcTree::new(2), tempfile::tempdir().unwrap());
     let dataset = text(folder.path());
     let mut recorder = start(&tree, dataset);

@@ -14,7 +14,7 @@ fn eval(archive: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn without_a_fault_nobody_is_blamed_and_what_is_blamed_has_the_right_cause() {
+fn without_a_fault_there_is_no_suspect_and_suspects_have_the_right_cause() {
     for archive in ["gluster-10-10.tar.zst", "gluster-12-6.tar.zst"] {
         let printed = eval(archive, &["--method", "laggard", "--json"]);
         let document: serde_json::Value = serde_json::from_str(&printed).unwrap();

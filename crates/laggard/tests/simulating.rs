@@ -46,6 +46,8 @@ fn a_wrong_setting_is_reported_with_the_valid_ones_and_nothing_is_written() {
         ("intrepid-day", "every=2s", "expected one of 1s, 5s, 15s, 60s"),
         ("intrepid-day", "event=flood", "expected one of none, controller-failure"),
         ("intrepid", "a=b", "take one of testbench, intrepid-day"),
+        ("fleet", "target=st99", "expected a server, or a data disk such as st8:sde"),
+        ("fleet", "fault=fire", "expected none, or one of slow, ramp, stalls"),
     ] {
         let output = laggard(&["simulate", scenario, "-o", text(&out), "--set", setting]);
         assert_eq!(output.status.code(), Some(2));
@@ -61,4 +63,21 @@ fn a_folder_that_is_not_empty_is_refused() {
     let output = laggard(&["simulate", "testbench", "-o", text(folder.path())]);
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("is not empty: name a new folder"), "{}", errors(&output));
+}
+
+#[test]
+fn a_suite_has_a_dataset_in_each_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("suite");
+    let small = ["--set", "length=2m", "--set", "servers=3", "--set", "disks=1", "--set", "clients=1"];
+    prints(
+        &[&["simulate", "fleet", "--suite", "quick", "--no-cluster-file", "-o", text(&out)], &small[..]]
+            .concat(),
+    );
+    let slow = out.join("slow-4-1");
+    assert_eq!(files(&slow, ".disk.parquet").len(), 4);
+    assert!(slow.join("labels.csv").exists() && !slow.join("cluster.toml").exists());
+    assert_eq!(out.read_dir().unwrap().count(), 32);
+    let output = laggard(&["simulate", "scale", "--suite", "quick", "-o", text(&folder.path().join("b"))]);
+    assert!(errors(&output).contains("fleet has quick, faults, healthy, mild"), "{}", errors(&output));
 }

@@ -47,13 +47,13 @@ fn damage_is_reported_with_its_position_and_the_rest_is_kept() {
     std::fs::write(&other, "what is that?\n").unwrap();
     let output = laggard(&["trace", "import", text(&calls), text(&other), "-o", text(&out)]);
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
-    let told = errors(&output);
+    let printed = errors(&output);
     assert!(
-        told.contains("calls.txt: 1 record not understood; the first: line 2: expected a line of `strace"),
-        "{told}"
+        printed.contains("calls.txt: 1 record not understood; the first: line 2: expected a line of `strace"),
+        "{printed}"
     );
-    assert!(told.contains("other: expected a trace of ftrace"), "{told}");
-    assert!(told.contains("what is that?"), "{told}");
+    assert!(printed.contains("other: expected a trace of ftrace"), "{printed}");
+    assert!(printed.contains("what is that?"), "{printed}");
     assert_eq!(admits(&out, Layer::Sys), 1);
 }
 

@@ -155,7 +155,11 @@ fn io_uring_has_its_bytes_and_its_queue_depth_and_is_not_blamed() {
     let layer = |name: &str| report["layers"].as_array().unwrap().iter().find(|one| one["layer"] == name);
     let load = &layer("uring").expect("uring")["load"];
     assert_eq!((load["bytes"].as_u64(), load["requests"].as_u64()), (Some(250 * 65536), Some(250)));
-    assert!(load["concurrency"]["busy_avg"].as_f64().unwrap() > 10.0, "{}", load["concurrency"]);
+    // How deep the queue is on average depends on the machine; what the trace contains does not.
+    assert_eq!(load["concurrency"]["max"].as_u64(), Some(16));
+    let (shown, expected) =
+        (load["concurrency"]["busy_avg"].as_f64().unwrap(), trace::busy_concurrency(&ring));
+    assert!((shown - expected).abs() < 0.01 * expected, "{shown} {expected}");
     assert!(layer("sys").is_none(), "system calls are not on the way");
     let found = ids(&report);
     assert!(!found.contains(&"T01".into()) && !found.contains(&"T22".into()), "{found:?}");
@@ -536,7 +540,7 @@ fn the_one_slow_disk_is_named() {
     let (well, ill) = (folder.path().join("well.ltr"), folder.path().join("ill.ltr"));
     assert_eq!(slow(&well), None);
     prints(&["lab", "fault", "disk-busy", "oss2", "--lab", "traced"]);
-    let told = slow(&ill).expect("T12");
+    let printed = slow(&ill).expect("T12");
     let number = std::fs::read_to_string(format!("/sys/block/{}/dev", devices[1])).unwrap();
-    assert!(told.contains(&format!("{} takes ", number.trim())), "{told}");
+    assert!(printed.contains(&format!("{} takes ", number.trim())), "{printed}");
 }

@@ -23,8 +23,8 @@ fn thresholds_from_a_calm_day_let_the_slow_disks_be_found() {
     let thresholds = text(&folder.path().join("thresholds.toml")).to_owned();
     let trained = laggard(&["train", &calm, "-o", &thresholds]);
     assert!(trained.status.success(), "{}", errors(&trained));
-    let told = String::from_utf8(trained.stdout.clone()).unwrap();
-    assert!(told.contains("attachment  await           40       18"), "{told}");
+    let printed = String::from_utf8(trained.stdout.clone()).unwrap();
+    assert!(printed.contains("attachment  await           40       18"), "{printed}");
     assert!(!errors(&trained).contains("not calm"), "{}", errors(&trained));
     assert!(errors(&trained).contains("trained on 2 h 29 min"), "{}", errors(&trained));
 
@@ -34,26 +34,29 @@ fn thresholds_from_a_calm_day_let_the_slow_disks_be_found() {
     assert_eq!(origin["to"].as_str(), Some("2026-11-15T02:30:00Z"));
 
     let labels = std::fs::read_to_string(format!("{slow}/labels.csv")).unwrap();
-    let told = prints(&["diagnose", &slow, "--method", "production", "--thresholds", &thresholds]);
+    let printed = prints(&["diagnose", &slow, "--method", "production", "--thresholds", &thresholds]);
     for label in labels.lines().skip(1) {
         let name = label.split(',').next().unwrap();
-        assert!(told.contains(name), "{name}: {told}");
+        assert!(printed.contains(name), "{name}: {printed}");
     }
 }
 
 #[test]
-fn a_span_that_is_not_calm_is_told_and_shown() {
+fn a_time_that_is_not_calm_is_reported_and_pictured() {
     let folder = tempfile::tempdir().unwrap();
     let slow = disks(folder.path(), 2);
     let path = |name: &str| text(&folder.path().join(name)).to_owned();
     let trained = laggard(&["train", &slow, "-o", &path("t.toml"), "--html", &path("t.html")]);
     assert!(trained.status.success(), "{}", errors(&trained));
-    let (told, page) = (errors(&trained), std::fs::read_to_string(path("t.html")).unwrap());
-    assert!(told.contains("the training time is not calm: "), "{told}");
-    assert!(told.contains("-> choose a calmer time"), "{told}");
+    let (printed, page) = (errors(&trained), std::fs::read_to_string(path("t.html")).unwrap());
+    assert!(printed.contains("the training time is not calm: "), "{printed}");
+    assert!(printed.contains("-> choose a calmer time"), "{printed}");
     let labels = std::fs::read_to_string(format!("{slow}/labels.csv")).unwrap();
     for name in labels.lines().skip(1).map(|label| label.split(',').next().unwrap()) {
-        assert!(told.contains(name) && page.contains(&format!("<title>{name}</title>")), "{name}: {told}");
+        assert!(
+            printed.contains(name) && page.contains(&format!("<title>{name}</title>")),
+            "{name}: {printed}"
+        );
     }
     assert!(page.contains("class=\"out1\"") && page.contains("class=\"out2\""));
     assert!(page.contains("default-src 'none'") && !page.contains("<script"));
@@ -71,6 +74,70 @@ fn too_little_is_refused_with_what_is_needed() {
     assert!(!Path::new(&thresholds).exists());
     let refused = laggard(&["train", &calm, "-o", &thresholds, "--from", "2027-01-01"]);
     assert_eq!(refused.status.code(), Some(4), "{}", errors(&refused));
+}
+
+#[test]
+fn thresholds_are_used_only_with_the_settings_they_were_trained_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let calm = disks(folder.path(), 0);
+    let thresholds = text(&folder.path().join("t.toml")).to_owned();
+    let settings = ["--set", "window=40", "--set", "shift=20", "--set", "cushion=1.5", "--set", "bins=20"];
+    let trained = laggard(&[&["train", &calm, "-o", &thresholds], &settings[..]].concat());
+    assert!(errors(&trained).contains(&format!("t.toml {}", settings.join(" "))), "{}", errors(&trained));
+    let file: toml::Table = std::fs::read_to_string(&thresholds).unwrap().parse().unwrap();
+    let trained = file["trained"]["settings"].as_table().unwrap();
+    assert_eq!((trained["window"].as_integer(), trained["bins"].as_str()), (Some(40), Some("20")));
+    let diagnose = ["diagnose", &calm, "--method", "production", "--thresholds", &thresholds];
+    assert!(prints(&[&diagnose[..], &settings].concat()).starts_with("No suspects"));
+    let refused = laggard(&diagnose);
+    assert_eq!(refused.status.code(), Some(2));
+    let expected = "trained with window=40, shift=20, cushion=1.5, bins=20, not with window=60, shift=30, cushion=2, \
+                    bins=freedman-diaconis; select the settings of the file with --set";
+    assert!(errors(&refused).contains(expected), "{}", errors(&refused));
+}
+
+#[test]
+fn wrong_settings_are_refused_before_anything_is_read() {
+    let refused = |arguments: &[&str]| {
+        let output = laggard(&[&["train", "/nowhere", "-o", "/nowhere/t.toml"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2));
+        errors(&output)
+    };
+    assert!(refused(&["--set", "window=one"]).contains("window=one: expected a whole number from 2 to 1024"));
+    assert!(
+        refused(&["--set", "size=64"]).contains("there is no setting \"size\"; there are smoothing, window")
+    );
+}
+
+#[test]
+fn thresholds_that_no_score_can_exceed_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| text(&folder.path().join(name)).to_owned();
+    let mut lines = String::from("time,disk,latency\n");
+    for second in 0..300 {
+        // One of six disks has no latency in common with the others.
+        let latency = |disk: u8| if disk == b'c' { 20 } else { 2 + (second + i64::from(disk)) % 3 };
+        let line =
+            |disk: u8| format!("{},sd{},{}\n", 1_800_000_000 + second, char::from(disk), latency(disk));
+        lines.extend((b'a'..=b'f').map(line));
+    }
+    std::fs::write(path("oss1.csv"), lines).unwrap();
+    let map =
+        "[time]\ncolumn = 'time'\nunit = 's'\n[component]\ndevice = '{disk}'\n[metrics]\nawait = 'latency'\n";
+    std::fs::write(path("map.toml"), map).unwrap();
+    prints(&["import", &path("oss1.csv"), "--map", &path("map.toml"), "-o", &path("data")]);
+    let train = ["train", &path("data"), "-o", &path("t.toml"), "--method", "testbench", "--metric", "await"];
+    let trained = laggard(&train);
+    assert!(trained.status.success(), "{}", errors(&trained));
+    let expected = "await: the thresholds of 1 of 6 members are at or above 4.79, the highest score there is";
+    assert!(errors(&trained).contains(expected), "{}", errors(&trained));
+    assert!(
+        errors(&trained).contains("-> these members are never called faulty by await: "),
+        "{}",
+        errors(&trained)
+    );
+    let lower = laggard(&[&train[..], &["--set", "cushion=1"]].concat());
+    assert!(!errors(&lower).contains("the highest score there is"), "{}", errors(&lower));
 }
 
 /// A calm test bench; its clients only write.
@@ -116,14 +183,17 @@ fn the_test_bench_learns_all_metrics_that_are_used() {
     let (bench, thresholds) = (bench(folder.path()), path("t.toml"));
     let trained =
         laggard(&["train", &bench, "-o", &thresholds, "--method", "testbench", "--html", &path("t.html")]);
-    let told = String::from_utf8(trained.stdout.clone()).unwrap();
+    let printed = String::from_utf8(trained.stdout.clone()).unwrap();
     for metric in ["wr_sec", "await", "rxbyt", "txbyt", "cwnd"] {
-        assert!(told.contains(metric), "{metric}: {told}");
+        assert!(printed.contains(metric), "{metric}: {printed}");
     }
     // There are no reads there: the normal difference between readers is unknown.
-    assert!(!told.contains("rd_sec"), "{told}");
+    assert!(!printed.contains("rd_sec"), "{printed}");
     assert!(errors(&trained).contains("rd_sec: 7 of 7 windows contain only zeros"), "{}", errors(&trained));
-    let told = prints(&["diagnose", &bench, "--method", "testbench", "--thresholds", &thresholds]);
-    assert!(told.starts_with("No suspects"), "{told}");
-    assert!(told.contains("not in the thresholds, so each group's own spread is used: rd_sec"), "{told}");
+    let printed = prints(&["diagnose", &bench, "--method", "testbench", "--thresholds", &thresholds]);
+    assert!(printed.starts_with("No suspects"), "{printed}");
+    assert!(
+        printed.contains("not in the thresholds, so each group's own spread is used: rd_sec"),
+        "{printed}"
+    );
 }

@@ -9,10 +9,10 @@ use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 
 /// As many as Intrepid's largest peer group.
-pub const MEMBERS: usize = 768;
+pub(crate) const MEMBERS: usize = 768;
 
 /// A day, 15 s apart.
-pub const SAMPLES: usize = 5760;
+pub(crate) const SAMPLES: usize = 5760;
 
 /// Uniform numbers between 0 and 1, and normal ones, the same in every run.
 struct Dice(u64);
@@ -32,7 +32,7 @@ impl Dice {
 }
 
 /// Made up, or 32-bit numbers from the file that DETECTION_DAY names.
-pub fn of_the_race() -> Table {
+pub(crate) fn of_the_race() -> Table {
     match std::env::var_os("DETECTION_DAY").map(std::fs::read) {
         Some(Ok(bytes)) => read(&bytes),
         _ => table(MEMBERS, SAMPLES),
@@ -53,7 +53,7 @@ fn empty(len: usize) -> Table {
     Table::new(Metric::named("await").expect("a registered metric"), grid)
 }
 
-pub fn table(members: usize, samples: usize) -> Table {
+pub(crate) fn table(members: usize, samples: usize) -> Table {
     let mut table = empty(samples);
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     let load = load(&mut dice, samples);
@@ -87,7 +87,7 @@ fn spoil(table: &mut Table, slow: usize) {
 }
 
 /// Writes the samples as 32-bit numbers, member after member.
-pub fn write(table: &Table, path: &Path) -> std::io::Result<()> {
+pub(crate) fn write(table: &Table, path: &Path) -> std::io::Result<()> {
     let bytes: Vec<u8> = table.values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect();
     std::fs::write(path, bytes)
 }

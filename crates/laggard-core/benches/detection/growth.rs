@@ -36,7 +36,7 @@ fn time(members: usize, threshold: Option<f64>, tries: usize) -> (f64, usize) {
 }
 
 /// Evaluates groups of DETECTION_MEMBERS, DETECTION_TIMES times, at the threshold DETECTION_THRESHOLD, or untrained.
-pub fn alone() {
+pub(crate) fn alone() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f64>().ok());
     let members = number("DETECTION_MEMBERS").unwrap_or(day::MEMBERS as f64) as usize;
     let tries = number("DETECTION_TIMES").unwrap_or(1.0) as usize;
@@ -45,7 +45,7 @@ pub fn alone() {
 }
 
 /// Prints seconds for each number of components, and the ratio to half as many.
-pub fn run() {
+pub(crate) fn run() {
     println!("growth over the number of components, five windows, one thread");
     for (name, threshold) in
         [("untrained", None), ("threshold 240", Some(240.0)), ("threshold 120", Some(120.0))]

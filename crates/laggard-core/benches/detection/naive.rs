@@ -8,7 +8,7 @@ use laggard_core::methods::papers::windows::smoothing::Smoothing;
 use laggard_core::tables::Table;
 
 /// The number of anomalous scores at the threshold.
-pub fn flags(table: &Table, threshold: u32) -> usize {
+pub(crate) fn flags(table: &Table, threshold: u32) -> usize {
     let sliding = Sliding { size: 60, shift: 30 };
     let mut rolling = Rolling::new(Smoothing::of(15), sliding, table.components.len());
     let mut flags = 0;

@@ -28,7 +28,7 @@ fn now() -> f64 {
 }
 
 /// Seconds of the fastest run, and its result.
-pub fn fastest<T>(tries: usize, mut work: impl FnMut() -> T) -> (f64, T) {
+pub(crate) fn fastest<T>(tries: usize, mut work: impl FnMut() -> T) -> (f64, T) {
     let mut timed = || {
         let begin = now();
         let result = work();
@@ -48,14 +48,14 @@ fn print(name: &str, outcome: Outcome, own: f64) {
 }
 
 /// Prints the seconds of the method alone.
-pub fn alone() {
+pub(crate) fn alone() {
     let table = day::of_the_race();
     let (own, flags) = fastest(10 * TRIES, || detect(&table));
     print("laggard", Some((own, flags)), own);
 }
 
 /// Prints seconds, number of anomalies, and the ratio to the method.
-pub fn run() {
+pub(crate) fn run() {
     let table = day::of_the_race();
     println!("one group of {MEMBERS} x {} samples, threshold {THRESHOLD}, one thread", table.grid.len);
     let (own, flags) = fastest(TRIES, || detect(&table));

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Seconds of the fastest run, and number of anomalies.
-pub type Outcome = Option<(f64, usize)>;
+pub(crate) type Outcome = Option<(f64, usize)>;
 
 #[derive(Clone, Copy)]
-pub struct Question {
-    pub members: usize,
-    pub threshold: u32,
-    pub tries: usize,
+pub(crate) struct Question {
+    pub(crate) members: usize,
+    pub(crate) threshold: u32,
+    pub(crate) tries: usize,
 }
 
 fn script(name: &str) -> PathBuf {
@@ -36,12 +36,12 @@ fn run(program: &str, script: &Path, day: &Path, question: Question, words: &[&s
 }
 
 /// By numpy and scipy: straightforward, or tuned.
-pub fn numpy(day: &Path, question: Question, is_plain: bool) -> Outcome {
+pub(crate) fn numpy(day: &Path, question: Question, is_plain: bool) -> Outcome {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let words: &[&str] = if is_plain { &["plain"] } else { &[] };
     run(&python, &script("all_pairs.py"), day, question, words)
 }
 
-pub fn r(day: &Path, question: Question) -> Outcome {
+pub(crate) fn r(day: &Path, question: Question) -> Outcome {
     run("Rscript", &script("all_pairs.R"), day, question, &[])
 }

@@ -29,7 +29,7 @@ fn time(name: &str, table: &Table, mut work: impl FnMut(Rows, usize)) {
 }
 
 /// Prints milliseconds up to and including each stage.
-pub fn run() {
+pub(crate) fn run() {
     let table = day::of_the_race();
     let rule = BinRule::FreedmanDiaconis { most: MOST_BINS };
     println!("stages of one group's day, each with all before it");

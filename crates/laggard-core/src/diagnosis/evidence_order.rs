@@ -28,6 +28,13 @@ pub(super) fn ordered(
             folded(&facts.evidence, value, &parts(&incident.culprit, facts, context), context)
         }
     };
+    // Latencies over minutes say the same again, except where a few requests stall.
+    let components: BTreeSet<String> = evidence
+        .iter()
+        .filter(|one| one.metric == MetricId::Await && cause != Cause::Stalls)
+        .map(|one| one.component.clone())
+        .collect();
+    evidence.retain(|one| one.metric != MetricId::MinuteAwait || !components.contains(&one.component));
     let mut listed = BTreeSet::new();
     let rank = |(number, one): (usize, &Evidence)| {
         if !listed.insert(one.metric) {
@@ -51,7 +58,7 @@ fn parts(culprit: &Culprit, facts: &Facts, context: Context<'_>) -> Vec<usize> {
     let is_held = |&c: &usize| match culprit {
         Culprit::Component(index) => c == *index,
         Culprit::Container { attribute, value } => {
-            context.inventory.components[c].attributes.get(attribute) == Some(value)
+            context.inventory.components[c].container(*attribute) == Some(value)
         }
     };
     facts.affected.iter().copied().filter(is_held).collect()

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::evidence::Evidence;
 use super::peers::Peers;
 use crate::model::cluster::{Component, Inventory};
-use crate::model::component::Kind;
-use crate::model::metric::{Harm, Metric, MetricId};
+use crate::model::component::{Container, Kind};
+use crate::model::metric::{Harm, Metric, MetricId, Unit};
 use crate::model::time::Timestamp;
 use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::{Episode, Tracker};
@@ -17,6 +17,8 @@ use crate::tables::summary::Summary;
 pub struct Context<'a> {
     pub inventory: &'a Inventory,
     pub episodes: &'a [Episode],
+    /// For each episode, true if other components had the like at other times.
+    pub ordinary: &'a [bool],
     /// Anomalous windows of all metrics.
     pub tracker: &'a Tracker,
     /// Means of all metrics over time.
@@ -41,12 +43,21 @@ impl Context<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Strengths {
     pub latency: f64,
+    /// Latency over whole minutes.
+    pub minute_latency: f64,
     pub more_disk_traffic: f64,
     pub less_disk_traffic: f64,
     pub more_received: f64,
     pub more_sent: f64,
+    pub less_network: f64,
     /// Smaller congestion windows, or more retransmits.
     pub congestion: f64,
+    /// Longer round trips.
+    pub round_trips: f64,
+    /// Tasks wait for a processor.
+    pub cpu: f64,
+    /// Tasks wait for memory.
+    pub memory: f64,
     /// No samples.
     pub absence: f64,
     /// No requests.
@@ -62,7 +73,9 @@ pub struct Facts {
     /// The number of components that the culprit contains; 1 for a component.
     pub held: usize,
     /// The attribute that the affected components share; nothing for a single component.
-    pub container: Option<String>,
+    pub container: Option<Container>,
+    /// The traffic of the affected host's interfaces, as a share of its peers'; nothing if there are several hosts.
+    pub network_share: Option<f64>,
     /// True if the network of the culprit's host was recorded.
     pub has_network: bool,
     /// The affected share of the culprit's LUNs, or of all its components if it has no LUNs.
@@ -76,12 +89,18 @@ pub struct Facts {
 
 impl Facts {
     /// True if the affected components share this attribute.
-    pub(super) fn is_in(&self, container: &str) -> bool {
-        self.container.as_deref() == Some(container)
+    pub(super) fn is_in(&self, container: Container) -> bool {
+        self.container == Some(container)
+    }
+
+    /// True if the network of the affected host carries next to nothing: monitoring, and replies to attempts to connect.
+    pub(super) fn is_silent(&self) -> bool {
+        const SILENT: f64 = 0.02;
+        self.network_share.is_some_and(|share| share < SILENT)
     }
 
     pub(super) fn is_most_of_a_server(&self) -> bool {
-        self.is_in("server") && self.share > 0.4
+        self.is_in(Container::Server) && self.share > 0.4
     }
 
     pub(super) fn of(incident: &Incident, context: Context<'_>) -> Facts {
@@ -109,15 +128,25 @@ impl Facts {
                 evidence.push((is_faulty, affected.contains(&component), peak, found));
             }
         }
+        // An outage of a host is not in the tracker.
+        for &e in &incident.episodes {
+            let Episode { component, metric, peak, windows, .. } = context.episodes[e];
+            if !context.tracker.metrics(component).contains(&metric) {
+                let found =
+                    measured(component, metric, (incident.begin, incident.end), peak, windows, context);
+                strengths.take(metric, peak, &found);
+                evidence.push((true, true, peak, found));
+            }
+        }
         evidence.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(b.2.total_cmp(&a.2)));
-        let has =
-            |c: usize, attribute: &str| context.inventory.components[c].attributes.contains_key(attribute);
+        let has_lun = |&c: &usize| context.inventory.components[c].container(Container::Lun).is_some();
         Facts {
             share: share(&incident.culprit, &affected, context.inventory),
             held: held(&incident.culprit, context.inventory),
             container: container(&incident.culprit),
+            network_share: network_share(incident, &affected, context),
             has_network: related_networks(&affected, context.inventory),
-            is_lun: affected.iter().any(|&c| has(c, "lun")),
+            is_lun: affected.iter().any(has_lun),
             affected,
             strengths,
             evidence: evidence.into_iter().map(|(_, _, _, evidence)| evidence).collect(),
@@ -140,7 +169,8 @@ impl Strengths {
     fn take(&mut self, metric: &Metric, strength: f64, evidence: &Evidence) {
         let is_more = evidence.value.unwrap_or(0.0) >= evidence.peers.unwrap_or(0.0);
         // A share of the time is at most 1; a ratio may be anything.
-        let strength = if metric.is_recorded() { strength } else { strength * FULL_SHARE };
+        let is_share = metric.unit == Unit::Percent && !metric.is_recorded();
+        let strength = if is_share { strength * FULL_SHARE } else { strength };
         let slot = match metric.id {
             MetricId::Await | MetricId::RAwait | MetricId::WAwait | MetricId::Svctm | MetricId::FAwait
                 if is_more =>
@@ -155,16 +185,15 @@ impl Strengths {
             }
             MetricId::Rxbyt | MetricId::Rxpck if is_more => &mut self.more_received,
             MetricId::Txbyt | MetricId::Txpck if is_more => &mut self.more_sent,
+            MetricId::Rxbyt | MetricId::Rxpck | MetricId::Txbyt | MetricId::Txpck => &mut self.less_network,
             MetricId::Cwnd if !is_more => &mut self.congestion,
-            MetricId::LinkLoss
-            | MetricId::Loss
-            | MetricId::LinkRetrans
-            | MetricId::Retrans
-            | MetricId::Rtt
-                if is_more =>
-            {
+            MetricId::LinkLoss | MetricId::Loss | MetricId::LinkRetrans | MetricId::Retrans if is_more => {
                 &mut self.congestion
             }
+            MetricId::Rtt if is_more => &mut self.round_trips,
+            MetricId::CpuSome if is_more => &mut self.cpu,
+            MetricId::MemorySome if is_more => &mut self.memory,
+            MetricId::MinuteAwait => &mut self.minute_latency,
             MetricId::Absence => &mut self.absence,
             MetricId::Idleness => &mut self.idleness,
             MetricId::Activity => &mut self.activity,
@@ -174,10 +203,10 @@ impl Strengths {
     }
 }
 
-fn container(culprit: &Culprit) -> Option<String> {
+fn container(culprit: &Culprit) -> Option<Container> {
     match culprit {
         Culprit::Component(_) => None,
-        Culprit::Container { attribute, .. } => Some(attribute.clone()),
+        Culprit::Container { attribute, .. } => Some(*attribute),
     }
 }
 
@@ -188,11 +217,11 @@ fn share(culprit: &Culprit, affected: &BTreeSet<usize>, inventory: &Inventory) -
     let groups = inventory.groups.iter().filter(|group| group.members.iter().any(|c| affected.contains(c)));
     let alike: BTreeSet<usize> = groups.flat_map(|group| group.members.iter().copied()).collect();
     let is_counted = |c: &usize| {
-        let is_held = inventory.components[*c].attributes.get(attribute) == Some(value);
-        is_held && (attribute != "server" || alike.contains(c))
+        let is_held = inventory.components[*c].container(*attribute) == Some(value);
+        is_held && (*attribute != Container::Server || alike.contains(c))
     };
     let luns = |components: &mut dyn Iterator<Item = usize>| {
-        let lun = |c: usize| inventory.components[c].attributes.get("lun");
+        let lun = |c: usize| inventory.components[c].container(Container::Lun);
         components.filter_map(lun).collect::<BTreeSet<&String>>().len()
     };
     let of_affected = luns(&mut affected.iter().copied());
@@ -207,7 +236,7 @@ fn held(culprit: &Culprit, inventory: &Inventory) -> usize {
         Culprit::Component(_) => 1,
         Culprit::Container { attribute, value } => {
             // A server's own component does not count.
-            let is_held = |c: &&Component| c.attributes.get(attribute) == Some(value) && c.name != *value;
+            let is_held = |c: &&Component| c.container(*attribute) == Some(value) && c.name != *value;
             inventory.components.iter().filter(is_held).count()
         }
     }
@@ -215,27 +244,44 @@ fn held(culprit: &Culprit, inventory: &Inventory) -> usize {
 
 /// The affected components, and the network of their server if they have only one: it distinguishes hogs from load.
 fn related(incident: &Incident, affected: &BTreeSet<usize>, inventory: &Inventory) -> BTreeSet<usize> {
-    let server = |&c: &usize| inventory.components[c].attributes.get("server");
+    let server = |&c: &usize| inventory.components[c].container(Container::Server);
     let servers: BTreeSet<Option<&String>> = affected.iter().map(server).collect();
     let mut related = affected.clone();
-    let is_big = matches!(&incident.culprit, Culprit::Container { attribute, .. } if attribute != "server");
+    let is_big =
+        matches!(&incident.culprit, Culprit::Container { attribute, .. } if *attribute != Container::Server);
     if let (1, false, Some(Some(server))) = (servers.len(), is_big, servers.first()) {
         let is_network =
             |c: &Component| [Kind::NIC, Kind::LINK, Kind::SERVER, Kind::CLIENT].contains(&c.kind);
         let all = inventory.components.iter().enumerate();
         related.extend(
-            all.filter(|(_, c)| is_network(c) && c.attributes.get("server") == Some(server))
+            all.filter(|(_, c)| is_network(c) && c.container(Container::Server) == Some(server))
                 .map(|(index, _)| index),
         );
     }
     related
 }
 
+fn network_share(incident: &Incident, affected: &BTreeSet<usize>, context: Context<'_>) -> Option<f64> {
+    let components = &context.inventory.components;
+    let hosts: BTreeSet<&str> = affected.iter().map(|&c| components[c].host.as_str()).collect();
+    let (Some(host), 1) = (hosts.first(), hosts.len()) else { return None };
+    let range = context.summary.range(incident.begin, incident.end);
+    let mut sums = (0.0, 0.0);
+    for (index, _) in components.iter().enumerate().filter(|(_, c)| c.kind == Kind::NIC && c.host == **host) {
+        for metric in [MetricId::Rxbyt, MetricId::Txbyt].map(MetricId::metric) {
+            let own = context.peers.mean(index, metric, range.clone());
+            let peers = context.peers.median(index, metric, range.clone());
+            sums = (sums.0 + own.unwrap_or(0.0), sums.1 + peers.unwrap_or(0.0));
+        }
+    }
+    (sums.1 > 0.0).then(|| sums.0 / sums.1)
+}
+
 fn related_networks(affected: &BTreeSet<usize>, inventory: &Inventory) -> bool {
     let servers: BTreeSet<&String> =
-        affected.iter().filter_map(|&c| inventory.components[c].attributes.get("server")).collect();
+        affected.iter().filter_map(|&c| inventory.components[c].container(Container::Server)).collect();
     let is_nic = |c: &Component| {
-        c.kind == Kind::NIC && c.attributes.get("server").is_some_and(|s| servers.contains(s))
+        c.kind == Kind::NIC && c.container(Container::Server).is_some_and(|s| servers.contains(s))
     };
     inventory.components.iter().any(is_nic)
 }
@@ -267,7 +313,7 @@ fn measured(
 /// or of peers at 0.
 pub(super) fn severity(evidence: &[Evidence]) -> f64 {
     let ratio = |evidence: &Evidence| {
-        let harm = Some(evidence.metric.metric()).filter(|metric| metric.is_recorded())?.harm;
+        let harm = Some(evidence.metric.metric()).filter(|metric| metric.has_ratio())?.harm;
         let (value, peers) = (evidence.value?, evidence.peers?);
         let ratio = if value > 0.0 && peers > 0.0 { value / peers } else { return None };
         Some(match harm {

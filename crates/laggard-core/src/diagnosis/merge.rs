@@ -4,16 +4,18 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use crate::model::cluster::Inventory;
-use crate::model::component::Kind;
+use crate::model::component::{Container, Kind};
 use crate::model::metric::MetricId;
 use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::Episode;
 
 /// Joins what belongs together: a server's network with its disks, and the load that a lost attachment's peers took
 /// over with the loss.
-pub fn merge(inventory: &Inventory, episodes: &[Episode], incidents: Vec<Incident>) -> Vec<Incident> {
+pub(super) fn merge(inventory: &Inventory, episodes: &[Episode], incidents: Vec<Incident>) -> Vec<Incident> {
     let rerouted = joined(inventory, episodes, incidents, is_rerouted);
-    let mut joined = joined(inventory, episodes, rerouted, is_same_server);
+    let by_server = joined(inventory, episodes, rerouted, is_same_server);
+    let named = without_addresses(inventory, episodes, by_server);
+    let mut joined = without_own_links(inventory, episodes, named);
     joined.iter_mut().for_each(|incident| blame_the_common_end(inventory, episodes, incident));
     joined
 }
@@ -22,9 +24,9 @@ pub fn merge(inventory: &Inventory, episodes: &[Episode], incidents: Vec<Inciden
 fn blame_the_common_end(inventory: &Inventory, episodes: &[Episode], incident: &mut Incident) {
     let components = incident.episodes.iter().map(|&e| episodes[e].component).collect::<BTreeSet<_>>();
     let are_links = components.iter().all(|&c| inventory.components[c].kind == Kind::LINK);
-    let servers = attribute(inventory, episodes, incident, "server");
+    let servers = containers(inventory, episodes, incident, Container::Server);
     if let (true, 2.., Some(&server), 1) = (are_links, components.len(), servers.first(), servers.len()) {
-        let culprit = Culprit::Container { attribute: "server".into(), value: server.into() };
+        let culprit = Culprit::Container { attribute: Container::Server, value: server.into() };
         incident.culprit = culprit;
     }
 }
@@ -34,6 +36,13 @@ struct Traits<'a> {
     incident: &'a Incident,
     servers: BTreeSet<&'a str>,
     luns: BTreeSet<&'a str>,
+    /// The hosts that recorded the affected components.
+    hosts: BTreeSet<&'a str>,
+    is_link: bool,
+    is_host: bool,
+    /// Some connections have long round trips, or lose segments.
+    has_long_trips: bool,
+    has_losses: bool,
     is_lost: bool,
     is_activity: bool,
     layer: u8,
@@ -43,11 +52,17 @@ struct Traits<'a> {
 impl<'a> Traits<'a> {
     fn of(inventory: &'a Inventory, episodes: &'a [Episode], incident: &'a Incident) -> Traits<'a> {
         let all = || incident.episodes.iter().map(|&e| &episodes[e]);
-        let layer = |episode: &Episode| layer(inventory.components[episode.component].kind.as_str());
+        let kind = |episode: &Episode| &inventory.components[episode.component].kind;
+        let layer = |episode: &Episode| layer(kind(episode));
         Traits {
             incident,
-            servers: attribute(inventory, episodes, incident, "server"),
-            luns: attribute(inventory, episodes, incident, "lun"),
+            servers: containers(inventory, episodes, incident, Container::Server),
+            luns: containers(inventory, episodes, incident, Container::Lun),
+            hosts: all().map(|episode| inventory.components[episode.component].host.as_str()).collect(),
+            is_link: all().all(|episode| *kind(episode) == Kind::LINK),
+            is_host: all().all(|episode| [Kind::SERVER, Kind::CLIENT].contains(kind(episode))),
+            has_long_trips: all().any(|episode| episode.metric.id == MetricId::Rtt),
+            has_losses: all().any(|episode| matches!(episode.metric.id, MetricId::Loss | MetricId::LinkLoss)),
             is_lost: all().any(|episode| matches!(episode.metric.id, MetricId::Absence | MetricId::Idleness)),
             is_activity: all().all(|episode| episode.metric.id == MetricId::Activity),
             layer: all().map(layer).min().unwrap_or(u8::MAX),
@@ -57,6 +72,13 @@ impl<'a> Traits<'a> {
 
     fn overlaps(&self, other: &Traits<'_>) -> bool {
         self.incident.begin < other.incident.end && other.incident.begin < self.incident.end
+    }
+
+    /// They have at least half of the longer one's time in common.
+    fn overlaps_mostly(&self, other: &Traits<'_>) -> bool {
+        let (one, other) = (self.incident, other.incident);
+        let common = one.end.min(other.end) - one.begin.max(other.begin);
+        common * 2 >= (one.end - one.begin).max(other.end - other.begin)
     }
 
     /// The order of blame: the lower layer, a loss before components that take over its load, the one that contains more, the
@@ -107,14 +129,15 @@ fn take(whole: &mut Incident, part: &Incident, is_alike: bool) {
     }
 }
 
-fn attribute<'a>(
+/// The servers, LUNs, ... of the affected components.
+fn containers<'a>(
     inventory: &'a Inventory,
     episodes: &'a [Episode],
     incident: &'a Incident,
-    name: &'a str,
+    container: Container,
 ) -> BTreeSet<&'a str> {
     let components = incident.episodes.iter().map(|&e| &inventory.components[episodes[e].component]);
-    components.filter_map(|component| component.attributes.get(name)).map(String::as_str).collect()
+    components.filter_map(|component| component.container(container)).map(String::as_str).collect()
 }
 
 /// Work where the peers have none, on LUNs that another server has lost.
@@ -130,14 +153,56 @@ fn is_same_server(cause: &Traits<'_>, effect: &Traits<'_>) -> bool {
     is_one_server && effect.layer > 0 && cause.overlaps(effect)
 }
 
-/// Storage comes before the network (FAST '10, section 12).
-fn layer(kind: &str) -> u8 {
-    match kind {
-        "nic" => 1,
-        "server" | "client" => 2,
-        "link" => 3,
-        _ => 0,
+/// Joins incidents of an address to those of the server that has the same at the same time: without a cluster file, the
+/// far end of a link is known only by its address.
+fn without_addresses(inventory: &Inventory, episodes: &[Episode], incidents: Vec<Incident>) -> Vec<Incident> {
+    let hosts: BTreeSet<&str> =
+        inventory.components.iter().map(|component| component.host.as_str()).collect();
+    let traits: Vec<Traits<'_>> =
+        incidents.iter().map(|incident| Traits::of(inventory, episodes, incident)).collect();
+    let server_of = |address: &Traits<'_>| {
+        let is_address = address.is_link && !address.servers.iter().any(|server| hosts.contains(server));
+        let is_it = |server: &Traits<'_>| {
+            let is_named =
+                server.servers.len() == 1 && server.servers.iter().all(|name| hosts.contains(name));
+            let has_the_same =
+                server.has_long_trips && address.has_long_trips || server.has_losses && address.has_losses;
+            is_named && has_the_same && server.overlaps_mostly(address)
+        };
+        if is_address { traits.iter().position(is_it) } else { None }
+    };
+    let servers: Vec<Option<usize>> = traits.iter().map(server_of).collect();
+    absorbed(incidents, &servers)
+}
+
+/// Each incident joined to the one with the given number, if any.
+fn absorbed(incidents: Vec<Incident>, into: &[Option<usize>]) -> Vec<Incident> {
+    let mut whole = incidents.clone();
+    for (incident, into) in incidents.iter().zip(into) {
+        if let Some(into) = into {
+            take(&mut whole[*into], incident, false);
+        }
     }
+    whole.into_iter().zip(into).filter(|(_, into)| into.is_none()).map(|(incident, _)| incident).collect()
+}
+
+/// Joins the losses of a host to those of its link: a host counts what it sends again on all its links.
+fn without_own_links(inventory: &Inventory, episodes: &[Episode], incidents: Vec<Incident>) -> Vec<Incident> {
+    let traits: Vec<Traits<'_>> =
+        incidents.iter().map(|incident| Traits::of(inventory, episodes, incident)).collect();
+    let link_of = |host: &Traits<'_>| {
+        let is_it =
+            |link: &Traits<'_>| link.is_link && link.overlaps(host) && host.hosts.is_subset(&link.hosts);
+        if host.is_host { traits.iter().position(is_it) } else { None }
+    };
+    let links: Vec<Option<usize>> = traits.iter().map(link_of).collect();
+    absorbed(incidents, &links)
+}
+
+/// Storage comes before the network (FAST '10, section 12).
+fn layer(kind: &Kind) -> u8 {
+    const LAYERS: [(Kind, u8); 4] = [(Kind::NIC, 1), (Kind::SERVER, 2), (Kind::CLIENT, 2), (Kind::LINK, 3)];
+    LAYERS.iter().find(|(known, _)| known == kind).map_or(0, |(_, layer)| *layer)
 }
 
 #[cfg(test)]
@@ -149,7 +214,7 @@ mod tests {
     use crate::suspects::blame::blame;
 
     #[test]
-    fn links_to_one_server_are_its_trouble_and_a_single_one_is_not() {
+    fn several_links_to_one_server_blame_the_server_and_a_single_one_does_not() {
         let file = ClusterFile::parse(
             "[[component]]\nmatch = '{c}>{s}'\nattributes = { client = '{c}', server = '{s}' }\n",
         );
@@ -173,7 +238,7 @@ mod tests {
             let incidents = merge(&inventory, &episodes, blame(&inventory, &episodes));
             incidents.into_iter().map(|incident| incident.culprit).collect::<Vec<_>>()
         };
-        let server = Culprit::Container { attribute: "server".into(), value: "s2".into() };
+        let server = Culprit::Container { attribute: Container::Server, value: "s2".into() };
         assert_eq!(culprits(&["c0>s2", "c1>s2"]), [server]);
         assert!(matches!(culprits(&["c1>s4"])[..], [Culprit::Component(_)]));
     }
@@ -207,15 +272,15 @@ mod tests {
         };
         let episodes: Vec<Episode> = troubles.iter().map(episode).collect();
         let incidents = merge(inventory, &episodes, blame(inventory, &episodes));
-        let told = |incident: &Incident| {
+        let named = |incident: &Incident| {
             let Culprit::Component(index) = incident.culprit else { panic!("{incident:?}") };
             (inventory.components[index].name.clone(), incident.begin.micros() / 60_000_000)
         };
-        incidents.iter().map(told).collect()
+        incidents.iter().map(named).collect()
     }
 
     #[test]
-    fn whoever_began_first_the_disk_is_to_blame_for_its_servers_network() {
+    fn a_disk_is_blamed_for_its_servers_network_whichever_began_first() {
         let inventory = server(["s1/eth0", "s1/eth1"]);
         for begins in [[0, 2, 3], [0, 3, 2], [2, 0, 3], [2, 3, 0], [3, 0, 2], [3, 2, 0]] {
             let [disk, nic, link] = begins;

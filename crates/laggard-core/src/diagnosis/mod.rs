@@ -8,22 +8,28 @@ pub mod causes;
 mod evidence;
 mod group;
 pub mod label;
+mod observation;
 pub mod picture_data;
 mod suspect;
 mod warning;
 
+mod advice;
 mod checklist;
 mod evidence_order;
 pub mod explain;
 pub mod facts;
 mod merge;
+pub(crate) mod mild;
 pub mod peers;
 pub mod pictures;
+mod silence;
+mod traffic;
 mod weigh;
 
 pub use causes::Cause;
 pub use evidence::Evidence;
-pub use group::{Group, NotEvaluated};
+pub use group::{Group, LeftOutClass, NotCompared, NotEvaluated};
+pub use observation::Observation;
 pub use picture_data::{Comparison, HeatMap, Mark, Node, PICTURED, Pictures};
 pub use suspect::{Alternative, Named, Suspect};
 pub use warning::{KnownIncident, SizedGroup, Warning};
@@ -37,7 +43,9 @@ pub struct Diagnosis {
     /// The diagnosed time; nothing where there are no samples.
     pub time: Option<(Timestamp, Timestamp)>,
     pub suspects: Vec<Suspect>,
+    pub observations: Vec<Observation>,
     pub groups: Vec<Group>,
+    pub left_out: Vec<LeftOutClass>,
     pub warnings: Vec<Warning>,
     pub pictures: Pictures,
 }

@@ -6,7 +6,9 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::model::cluster::Inventory;
-use crate::model::metric::{Metric, MetricId};
+use crate::model::metric::{Harm, Metric, MetricId, Unit};
+use crate::model::time::Span;
+use crate::suspects::sharpen::Course;
 use crate::tables::summary::Summary;
 
 /// Peer groups and the values of their members.
@@ -21,6 +23,11 @@ pub struct Peers<'a> {
 
 /// The middle of a group's means, by metric and buckets.
 type Middles = HashMap<(usize, MetricId, Range<usize>), Place>;
+
+/// Stalls are at most this far apart.
+const SMOOTHING: Span = Span::from_seconds(120);
+/// More times worse is as bad as it gets.
+const MOST_EXCESS: f64 = 3.0;
 
 /// A group in one metric: what a tenth, a half and nine tenths of it are below, bucket by bucket.
 pub type Band = Vec<[Place; 3]>;
@@ -51,6 +58,9 @@ impl<'a> Peers<'a> {
         if metric.is_recorded() {
             return self.summary.mean(metric.id, recorded, range);
         }
+        if metric.id == MetricId::MinuteAwait {
+            return self.summary.weighted_mean(MetricId::Await, MetricId::Tps, recorded, range);
+        }
         let all = range.len();
         let (there, active) = self.summary.presence(recorded, range);
         let (part, whole) = match metric.id {
@@ -70,6 +80,32 @@ impl<'a> Peers<'a> {
             Place::of(&mut means.collect::<Vec<f64>>(), 0.5)
         });
         middle.without(self.mean(component, metric, range))
+    }
+
+    /// How much worse than its peers a component was, bucket by bucket, around a time.
+    pub fn course(&self, component: usize, metric: &'static Metric, around: Range<usize>) -> Course {
+        let sign = if metric.harm == Harm::Down { -1.0 } else { 1.0 };
+        // Between stalls a device is as fast as its peers: a minute is the shortest time that shows them.
+        let is_of_minutes = metric.id == MetricId::MinuteAwait;
+        let half = (SMOOTHING.micros() / self.summary.bucket.micros().max(1)) as usize / 2;
+        let half = if is_of_minutes { half } else { 0 };
+        let excess = |bucket: usize| {
+            let range = bucket.saturating_sub(half)..(bucket + half + 1).min(self.summary.buckets);
+            let (Some(own), peers) =
+                (self.mean(component, metric, range.clone()), self.median(component, metric, range))
+            else {
+                return f64::NAN;
+            };
+            let peers = peers.unwrap_or(f64::NAN);
+            if metric.unit == Unit::Percent {
+                return (own - peers) / 100.0;
+            }
+            let ratio = (own / peers).ln();
+            let ratio = if metric.harm == Harm::Either { ratio.abs() } else { sign * ratio };
+            if ratio.is_finite() { ratio.min(MOST_EXCESS) } else { f64::NAN }
+        };
+        let start = self.summary.start + self.summary.bucket * around.start as i64;
+        Course { start, bucket: self.summary.bucket, excess: around.map(excess).collect() }
     }
 
     /// The band of a component's group.
@@ -144,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_left_out_the_place_is_that_of_the_others() {
+    fn leaving_a_component_out_does_not_change_the_rank_of_the_others() {
         for count in 0..9 {
             let values: Vec<f64> = (0..count).map(|k| f64::from(k * 7 % 5)).collect();
             for share in [0.1, 0.5, 0.9] {

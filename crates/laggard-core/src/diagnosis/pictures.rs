@@ -7,7 +7,7 @@ use super::facts::Context;
 use super::peers::Place;
 use super::picture_data::{Comparison, HeatMap, Mark, Node, PICTURED, Pictures};
 use super::suspect::{Named, Suspect};
-use crate::model::component::Kind;
+use crate::model::component::{Container, Kind};
 use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
 use crate::scores::{MetricScores, ScoredWindow};
@@ -27,7 +27,7 @@ pub struct Scores {
     start: Timestamp,
     column: Span,
     columns: usize,
-    beat: Option<Span>,
+    counted_length: Option<Span>,
     near: f32,
     /// For each component and metric the highest score of each column, as a multiple of its threshold, and the
     /// last threshold.
@@ -40,23 +40,25 @@ const MANY: usize = 5000;
 
 impl Scores {
     /// For `components` components from `start` to `end`, in windows of that length.
-    pub fn new(start: Timestamp, end: Timestamp, beat: Option<Span>, components: usize) -> Scores {
+    pub fn new(start: Timestamp, end: Timestamp, counted_length: Option<Span>, components: usize) -> Scores {
         let column = Span::from_micros(((end - start).micros() / HEAT_COLUMNS as i64).max(1));
-        let column = beat.map_or(column, |beat| column.max(beat));
+        let column = counted_length.map_or(column, |counted_length| column.max(counted_length));
         let columns = ((end - start).micros().max(1) as u64).div_ceil(column.micros() as u64) as usize;
         let near = if components > MANY { NEAR } else { f32::NEG_INFINITY };
-        Scores { start, column, columns, beat, near, rows: BTreeMap::new() }
+        Scores { start, column, columns, counted_length, near, rows: BTreeMap::new() }
     }
 
     /// Takes what a method says of a metric of some components.
-    pub fn take(&mut self, members: &[usize], judgement: &MetricScores) {
-        let is_counted = |judged: &&ScoredWindow| self.beat.is_none_or(|beat| beat == judged.window.length);
-        for judged in judgement.windows.iter().filter(is_counted) {
-            let offset = (judged.window.end() - self.start).micros() - 1;
+    pub fn take(&mut self, members: &[usize], metric_scores: &MetricScores) {
+        let is_counted = |scored: &&ScoredWindow| {
+            self.counted_length.is_none_or(|counted_length| counted_length == scored.window.length)
+        };
+        for scored in metric_scores.windows.iter().filter(is_counted) {
+            let offset = (scored.window.end() - self.start).micros() - 1;
             let column = (offset.max(0) / self.column.micros()) as usize;
-            for (&component, verdict) in members.iter().zip(&judged.scores) {
+            for (&component, verdict) in members.iter().zip(&scored.scores) {
                 let multiple = verdict.score / verdict.threshold.max(f32::MIN_POSITIVE);
-                let id = judgement.metric.id;
+                let id = metric_scores.metric.id;
                 let is_far = multiple.is_nan() || multiple <= self.near;
                 let is_drawn = self.rows.get(&component).is_some_and(|rows| rows.contains_key(&id));
                 if is_far && !is_drawn || column >= self.columns {
@@ -211,11 +213,11 @@ fn topology(context: Context<'_>, suspects: &[(Suspect, Incident)]) -> Vec<Node>
         .iter()
         .flat_map(|(_, i)| i.episodes.iter().map(|&e| context.episodes[e].component))
         .collect();
-    let has =
-        |attribute: &str| context.inventory.components.iter().any(|c| c.attributes.contains_key(attribute));
-    let path: Vec<&str> = if has("array") { vec!["array", "controller"] } else { vec!["server"] };
+    let has_arrays = context.inventory.components.iter().any(|c| c.container(Container::Array).is_some());
+    let path: &[Container] =
+        if has_arrays { &[Container::Array, Container::Controller] } else { &[Container::Server] };
     let all: Vec<usize> = (0..context.inventory.components.len()).collect();
-    nodes(context, &path, &all, &|named, component| {
+    nodes(context, path, &all, &|named, component| {
         if names.contains(named) {
             Mark::Suspect
         } else if component.is_some_and(|c| affected.contains(&c)) {
@@ -228,25 +230,20 @@ fn topology(context: Context<'_>, suspects: &[(Suspect, Incident)]) -> Vec<Node>
 
 type Marker<'a> = dyn Fn(&Named, Option<usize>) -> Mark + 'a;
 
-fn nodes(context: Context<'_>, path: &[&str], components: &[usize], mark: &Marker<'_>) -> Vec<Node> {
+fn nodes(context: Context<'_>, path: &[Container], components: &[usize], mark: &Marker<'_>) -> Vec<Node> {
     let component = |&c: &usize| &context.inventory.components[c];
     let mut nodes: Vec<Node> = match path.split_first() {
-        None => components
-            .iter()
-            .map(|c| {
-                leaf(Named { kind: component(c).kind.clone(), name: component(c).name.clone() }, *c, mark)
-            })
-            .collect(),
-        Some((attribute, rest)) => {
+        None => components.iter().map(|c| leaf(Named::of(component(c)), *c, mark)).collect(),
+        Some((container, rest)) => {
             let mut parts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
             for c in components {
-                if let Some(value) = component(c).attributes.get(*attribute) {
+                if let Some(value) = component(c).container(*container) {
                     parts.entry(value).or_default().push(*c);
                 }
             }
             parts
                 .into_iter()
-                .map(|(value, held)| node(context, Kind::from(*attribute), value, rest, &held, mark))
+                .map(|(value, held)| node(context, container.kind(), value, rest, &held, mark))
                 .collect()
         }
     };
@@ -262,11 +259,11 @@ fn node(
     context: Context<'_>,
     kind: Kind,
     name: &str,
-    rest: &[&str],
+    rest: &[Container],
     held: &[usize],
     mark: &Marker<'_>,
 ) -> Node {
-    let component = Named { kind, name: name.to_owned() };
+    let component = Named::new(kind, name);
     let mut parts = nodes(context, rest, held, mark);
     // A host as a component of its own is the node itself.
     parts.retain(|part| part.component.name != name);
@@ -281,7 +278,7 @@ fn node(
 /// A component of a server may be a client's: the host itself states its kind.
 fn as_itself(context: Context<'_>, node: Named, held: &[usize]) -> Named {
     let itself = held.iter().map(|&c| &context.inventory.components[c]).find(|c| c.name == node.name);
-    itself.map_or(node.clone(), |component| Named { kind: component.kind.clone(), ..node })
+    itself.map_or(node, Named::of)
 }
 
 fn is_remarkable(node: &Node) -> bool {

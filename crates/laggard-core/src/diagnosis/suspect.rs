@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::causes::Cause;
 use super::evidence::Evidence;
+use crate::model::cluster::Component;
 use crate::model::component::Kind;
 use crate::model::time::Timestamp;
 
@@ -12,6 +13,24 @@ use crate::model::time::Timestamp;
 pub struct Named {
     pub kind: Kind,
     pub name: String,
+    #[serde(skip)]
+    is_plain_disk: bool,
+}
+
+impl Named {
+    pub fn new(kind: Kind, name: impl Into<String>) -> Named {
+        Named { kind, name: name.into(), is_plain_disk: false }
+    }
+
+    pub fn of(component: &Component) -> Named {
+        let is_plain_disk = component.is_plain_disk();
+        Named { is_plain_disk, ..Named::new(component.kind.clone(), &component.name) }
+    }
+
+    /// The kind as reports show it: "attachment", the papers' word, only where several hosts share a LUN.
+    pub fn shown_kind(&self) -> &str {
+        if self.is_plain_disk { "disk" } else { self.kind.as_str() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

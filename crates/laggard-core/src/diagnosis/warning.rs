@@ -2,34 +2,11 @@
 
 use super::causes::Cause;
 use crate::methods::papers::training::TrainingError;
+use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
-    /// Incidents that are over and were too short and mild to report.
-    BriefIncidents {
-        count: usize,
-        worst: String,
-        since: Timestamp,
-        until: Timestamp,
-    },
-    /// A server that uses its own disks while their peers rest.
-    OwnJobs {
-        server: String,
-        affected: usize,
-        held: usize,
-        since: Timestamp,
-        until: Timestamp,
-    },
-    UnevenLoad {
-        component: String,
-        since: Timestamp,
-        until: Timestamp,
-    },
-    /// A component that works while all its peers rest.
-    NoPeerAtWork {
-        component: String,
-    },
     /// Groups without a window that could be evaluated, by a method that needs a recording of `needed`.
     NoWindow {
         groups: Vec<SizedGroup>,
@@ -75,6 +52,17 @@ pub enum Warning {
     /// A metric that could not be trained.
     NotTrained {
         reason: TrainingError,
+    },
+    /// Thresholds that no score can exceed.
+    UselessThresholds {
+        group: String,
+        metric: MetricId,
+        /// How many of the members have such a threshold.
+        useless: usize,
+        members: usize,
+        /// All members share one threshold, which is counted as one.
+        is_common: bool,
+        highest_score: f64,
     },
     ShortTraining {
         length: Span,

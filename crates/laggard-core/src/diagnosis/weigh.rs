@@ -45,13 +45,15 @@ pub(super) fn weigh(facts: &Facts) -> Vec<WeighedCause> {
 mod tests {
     use super::*;
     use crate::diagnosis::facts::Strengths;
+    use crate::model::component::Container;
 
-    fn facts(container: Option<&str>, is_lun: bool, has_network: bool, strengths: Strengths) -> Facts {
+    fn facts(container: Option<Container>, is_lun: bool, has_network: bool, strengths: Strengths) -> Facts {
         Facts {
             affected: [0].into(),
             held: 1,
             share: 0.6,
-            container: container.map(String::from),
+            container,
+            network_share: None,
             has_network,
             is_lun,
             strengths,
@@ -59,7 +61,7 @@ mod tests {
         }
     }
 
-    fn cause(container: Option<&str>, is_lun: bool, strengths: Strengths) -> Cause {
+    fn cause(container: Option<Container>, is_lun: bool, strengths: Strengths) -> Cause {
         weigh(&facts(container, is_lun, true, strengths))[0].cause
     }
 
@@ -92,9 +94,9 @@ mod tests {
     fn a_container_of_luns_is_recognised_by_what_they_share() {
         let slow = Strengths { latency: 4.0, ..Strengths::default() };
         let lost = Strengths { absence: 3.0, ..Strengths::default() };
-        assert_eq!(cause(Some("array"), true, slow), Cause::ArrayJitter);
-        assert_eq!(cause(Some("controller"), true, lost), Cause::ControllerTrouble);
-        assert_eq!(cause(Some("server"), true, lost), Cause::ServerDown);
+        assert_eq!(cause(Some(Container::Array), true, slow), Cause::ArrayJitter);
+        assert_eq!(cause(Some(Container::Controller), true, lost), Cause::ControllerTrouble);
+        assert_eq!(cause(Some(Container::Server), true, lost), Cause::ServerDown);
         assert_eq!(cause(None, true, lost), Cause::LostAttachment);
         assert_eq!(cause(None, true, slow), Cause::SlowLun);
     }
@@ -102,7 +104,7 @@ mod tests {
     #[test]
     fn a_servers_own_jobs_are_not_a_fault() {
         let active = Strengths { activity: 4.0, ..Strengths::default() };
-        assert_eq!(cause(Some("server"), true, active), Cause::WorkloadSkew);
+        assert_eq!(cause(Some(Container::Server), true, active), Cause::WorkloadSkew);
         assert_eq!(cause(None, true, active), Cause::ReroutedLoad);
     }
 

@@ -7,6 +7,7 @@ use super::Method;
 use super::laggard::{Laggard, Settings};
 use super::papers::production::Intrepid;
 use super::papers::published::{Paper, Published};
+use super::papers::settings::{PaperSettings, SettingError};
 use super::papers::testbench::Fast10;
 use crate::methods::papers::distances::Measure;
 use crate::methods::papers::thresholds::{Thresholds, ThresholdsError};
@@ -38,6 +39,7 @@ pub struct PaperOptions {
     pub measure: Option<Measure>,
     pub metrics: Vec<&'static Metric>,
     pub step: Option<Span>,
+    pub settings: PaperSettings,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +58,8 @@ pub enum ChoiceError {
          longer, and multiples of it"
     )]
     Window(Span),
+    #[error("--set: {0}")]
+    Setting(#[from] SettingError),
     #[error(transparent)]
     Thresholds(#[from] ThresholdsError),
 }
@@ -71,8 +75,8 @@ impl MethodName {
 }
 
 impl PaperOptions {
-    /// The method of a paper with these options.
-    pub fn published<P: Paper>(&self) -> Published<P> {
+    /// The method of a paper with these options. Fails for settings that it does not have.
+    pub fn published<P: Paper>(&self) -> Result<Published<P>, SettingError> {
         let mut method = Published::default();
         if let Some(measure) = self.measure {
             method = method.with_measure(measure);
@@ -81,7 +85,7 @@ impl PaperOptions {
             method = method.with_metrics(self.metrics.clone());
         }
         method.step = self.step.unwrap_or(method.step);
-        method
+        method.with_settings(&self.settings)
     }
 }
 
@@ -96,8 +100,8 @@ impl MethodChoice {
         })
     }
 
-    fn published<P: Paper>(&self, has_exact_scores: bool) -> Result<Published<P>, ThresholdsError> {
-        let mut method = self.details.published();
+    fn published<P: Paper>(&self, has_exact_scores: bool) -> Result<Published<P>, ChoiceError> {
+        let mut method = self.details.published()?;
         if let Some(thresholds) = &self.thresholds {
             method = Published::with_thresholds(method, thresholds.clone())?;
         }
@@ -112,6 +116,7 @@ impl MethodChoice {
             ("--thresholds", self.thresholds.is_some()),
             ("--step", self.details.step.is_some()),
             ("--measure", self.details.measure.is_some()),
+            ("--set", !self.details.settings.is_empty()),
         ];
         if let Some((option, _)) = unused.into_iter().find(|(_, is_given)| *is_given) {
             return Err(ChoiceError::NotForLaggard(option));
@@ -123,7 +128,7 @@ impl MethodChoice {
     /// The papers' methods compare any metric; the method laggard has its own.
     fn check_metrics(&self) -> Result<(), ChoiceError> {
         let kinds = [Kind::ATTACHMENT, Kind::NIC, Kind::LINK, Kind::SERVER, Kind::CLIENT];
-        let metrics = kinds.iter().flat_map(|kind| Laggard::default().metrics(kind));
+        let metrics = kinds.iter().flat_map(Laggard::compared);
         let compared: BTreeSet<MetricId> = metrics.map(|metric| metric.id).collect();
         match self.details.metrics.iter().find(|metric| !compared.contains(&metric.id)) {
             None => Ok(()),

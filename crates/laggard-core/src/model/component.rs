@@ -43,6 +43,44 @@ impl fmt::Display for Kind {
     }
 }
 
+/// An attribute whose values are things that can break, with all components that have the value: `controller` `ddn19a`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Container {
+    Array,
+    Controller,
+    Drawer,
+    Enclosure,
+    Lun,
+    Rack,
+    Server,
+    Switch,
+}
+
+impl Container {
+    pub const ALL: [Container; 8] = {
+        use Container::{Array, Controller, Drawer, Enclosure, Lun, Rack, Server, Switch};
+        [Array, Controller, Drawer, Enclosure, Lun, Rack, Server, Switch]
+    };
+
+    /// The attribute in the cluster file.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Container::Array => "array",
+            Container::Controller => "controller",
+            Container::Drawer => "drawer",
+            Container::Enclosure => "enclosure",
+            Container::Lun => "lun",
+            Container::Rack => "rack",
+            Container::Server => "server",
+            Container::Switch => "switch",
+        }
+    }
+
+    pub const fn kind(self) -> Kind {
+        Kind::named(self.as_str())
+    }
+}
+
 /// `oss3:sdb`: a block device of a host.
 pub fn attachment(host: &str, device: &str) -> String {
     format!("{host}:{device}")

@@ -136,7 +136,7 @@ macro_rules! registry {
         /// All metrics that are computed from recorded counters: the thirteen of the papers, then ours.
         pub static METRICS: &[Metric] = &[$(Metric { id: MetricId::$id, $($row)* }),*];
 
-        /// Shares of time that follow from the existence of samples and requests. They are not recorded.
+        /// Metrics that follow from others: latencies over minutes, and shares of time with samples or requests. They are not recorded.
         pub static PRESENCE: &[Metric] = &[$(Metric { id: MetricId::$other, $($other_row)* }),*];
     };
 }
@@ -196,6 +196,7 @@ recorded {
     CpuSome { name: "cpu_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("cpu_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for a CPU" },
 }
 presence {
+    MinuteAwait { name: "minute_await", unit: Milliseconds, table: "", formula: Now(1.0, &[]), aspect: Latency, harm: Up, weight: None, decimals: 2, about: "mean time of a request over whole minutes, stalls included" },
     Absence { name: "absence", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without samples, while its peers have some" },
     Idleness { name: "idleness", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without requests, while its peers have some" },
     Activity { name: "activity", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time with requests, while its peers have none" },
@@ -278,6 +279,11 @@ impl Metric {
     /// Computed from the counters of a table, unlike [`PRESENCE`].
     pub fn is_recorded(&self) -> bool {
         !self.table.is_empty()
+    }
+
+    /// False for shares of time, of which a multiple says little.
+    pub fn has_ratio(&self) -> bool {
+        self.is_recorded() || self.id == MetricId::MinuteAwait
     }
 
     /// The names of all recorded metrics, for messages.

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use super::component::Kind;
-use super::metric::METRICS;
+use super::metric::{METRICS, Metric};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -52,6 +52,11 @@ impl Schema {
 
     pub fn named(name: &str) -> Option<&'static Schema> {
         SCHEMAS.iter().find(|s| s.name == name)
+    }
+
+    /// The table that holds the counters of a recorded metric.
+    pub fn of(metric: &Metric) -> &'static Schema {
+        Schema::named(metric.table).expect("every recorded metric's table is registered")
     }
 
     /// The table of rates for a table of counters. A table of rates returns itself.

@@ -5,16 +5,10 @@ use std::collections::BTreeSet;
 use super::{NoObserver, PipelineError, TooPoor, diagnose, evaluate};
 use crate::diagnosis::{KnownIncident, Suspect, Warning};
 use crate::methods::laggard::{Laggard, Settings};
-use crate::methods::papers::production::Intrepid;
-use crate::methods::papers::published::Paper;
-use crate::methods::papers::thresholds::{Origin, Thresholds};
+use crate::methods::papers::thresholds::{GroupThresholds, Origin, Thresholds};
 use crate::model::time::{Span, Timestamp};
 use crate::recording::Recording;
 use crate::training::{Learner, LearntThresholds, PicturedTime, ThresholdSummary, Trainable, TrainingResult};
-
-/// The paper trained on a day (4.2.1); shorter recordings miss what happens once a day. A day's recording is a little
-/// shorter than 24 hours.
-const ENOUGH: Span = Span::from_seconds(23 * 3600);
 
 pub struct Training<'a> {
     pub trainable: &'a Trainable,
@@ -36,9 +30,8 @@ pub fn train(
     let step = method.step(longest);
     let (from, to) = recording.times().ends(step)?;
     let time = training.has_pictures.then_some(PicturedTime { from, to, step });
-    let learner = Learner::new(training.trainable, time);
-    evaluate(recording, &learner, &mut |_, done| progress(done))?;
-    let LearntThresholds { groups, refused, pictures } = learner.learnt();
+    let LearntThresholds { groups, refused, pictures } =
+        learn(recording, training.trainable, time, progress)?;
     let needed = method.needs(longest).unwrap_or(Span::ZERO);
     // Metrics that need less time could be learnt alone, and would pass for all.
     if groups.is_empty() || (!refused.is_empty() && to - from < needed) {
@@ -52,12 +45,17 @@ pub fn train(
         method: method.name().into(),
         measure: training.trainable.measure(),
         date: training.now,
+        settings: training.trainable.changed_settings(),
     };
+    let useless: Vec<Warning> =
+        groups.iter().filter_map(|group| useless_thresholds(group, training.trainable)).collect();
     let summaries = groups.iter().map(ThresholdSummary::of).collect();
     let thresholds = Thresholds::new(origin.clone(), groups);
     let mut warnings: Vec<Warning> =
         refused.into_iter().map(|reason| Warning::NotTrained { reason }).collect();
-    let is_short = method.name() == Intrepid::NAME && to - from < ENOUGH;
+    warnings.extend(useless);
+    // Shorter recordings miss what happens once a day.
+    let is_short = training.trainable.enough().is_some_and(|enough| to - from < enough);
     warnings.extend(is_short.then_some(Warning::ShortTraining { length: to - from }));
     let suspects = suspects(recording).unwrap_or_else(|error| {
         // The thresholds are valid: that calmness is unknown is only a warning.
@@ -69,6 +67,32 @@ pub fn train(
     let mut result = TrainingResult { origin, summaries, warnings, pictures };
     name_outliers(&mut result, &suspects);
     Ok((thresholds, result))
+}
+
+/// Learns the thresholds of all groups; with pictures, if their time is given.
+pub fn learn(
+    recording: &mut dyn Recording,
+    trainable: &Trainable,
+    pictures: Option<PicturedTime>,
+    progress: &mut dyn FnMut(f64),
+) -> Result<LearntThresholds, PipelineError> {
+    let learner = Learner::new(trainable, pictures);
+    evaluate(recording, &learner, &mut |_, done| progress(done))?;
+    Ok(learner.learnt())
+}
+
+fn useless_thresholds(group: &GroupThresholds, trainable: &Trainable) -> Option<Warning> {
+    let highest_score = trainable.highest_score(group.metric.metric())?;
+    let thresholds = || group.components.values().copied().chain(group.common);
+    let useless = thresholds().filter(|threshold| *threshold >= highest_score).count();
+    (useless > 0).then(|| Warning::UselessThresholds {
+        group: group.name.clone(),
+        metric: group.metric,
+        useless,
+        members: thresholds().count(),
+        is_common: group.common.is_some(),
+        highest_score,
+    })
 }
 
 fn suspects(recording: &mut dyn Recording) -> Result<Vec<Suspect>, PipelineError> {

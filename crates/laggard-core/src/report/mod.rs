@@ -3,10 +3,11 @@
 //! rendered that is not in the value.
 //!
 //! A column of the evidence table is in `text/evidence.rs` and `html/evidence.rs`; the text of a warning in
-//! `warning_texts.rs`.
+//! `warning_texts.rs`, of an observation in `observation_texts.rs`.
 
-pub mod foreign;
 pub mod number;
+mod observation_texts;
+pub mod untrusted_text;
 pub mod warning_texts;
 pub mod words;
 
@@ -16,8 +17,9 @@ pub mod text;
 
 use serde::Serialize;
 
-use crate::diagnosis::{self, Diagnosis, Pictures, Suspect, Warning};
+use crate::diagnosis::{self, Diagnosis, Observation, Pictures, Suspect, Warning};
 use crate::model::component::Kind;
+use crate::model::device::DeviceClass;
 use crate::model::time::Timestamp;
 
 /// The name and version of the JSON form.
@@ -34,7 +36,12 @@ pub struct Report {
     pub to: Option<Timestamp>,
     /// Most serious first.
     pub suspects: Vec<Suspect>,
+    /// Unusual, but no component is blamed.
+    pub observations: Vec<ObservationText>,
     pub groups: Vec<Group>,
+    /// Block devices that are not peers of disks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutDevices>,
     pub warnings: Vec<Remark>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timings: Option<Timings>,
@@ -49,9 +56,28 @@ pub struct Group {
     pub kind: Kind,
     pub members: usize,
     /// True if it was evaluated.
-    pub judged: bool,
+    #[serde(rename = "judged")]
+    pub is_evaluated: bool,
     /// Why not.
     pub note: String,
+}
+
+/// Block devices of one class that were not compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LeftOutDevices {
+    pub class: DeviceClass,
+    pub devices: usize,
+    /// Why.
+    pub note: String,
+}
+
+/// An observation in words, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ObservationText {
+    pub kind: &'static str,
+    pub components: Vec<String>,
+    pub text: String,
+    pub next: String,
 }
 
 /// A warning in words, and what to do about it.
@@ -74,14 +100,17 @@ pub struct Timings {
 
 impl Report {
     pub fn new(diagnosis: Diagnosis) -> Report {
-        let Diagnosis { method, time, suspects, groups, warnings, pictures } = diagnosis;
+        let Diagnosis { method, time, suspects, observations, groups, left_out, warnings, pictures } =
+            diagnosis;
         Report {
             schema: SCHEMA,
             method,
             from: time.map(|(from, _)| from),
             to: time.map(|(_, to)| to),
             suspects,
+            observations: observations.iter().map(ObservationText::new).collect(),
             groups: groups.into_iter().map(Group::new).collect(),
+            left_out: left_out.into_iter().map(LeftOutDevices::new).collect(),
             warnings: warnings.iter().map(warning_texts::remark).collect(),
             timings: None,
             pictures,
@@ -94,7 +123,9 @@ impl Report {
             method: method.to_owned(),
             time: None,
             suspects: Vec::new(),
+            observations: Vec::new(),
             groups: Vec::new(),
+            left_out: Vec::new(),
             warnings: vec![Warning::NothingEvaluated { reason }],
             pictures: Pictures::default(),
         })
@@ -106,13 +137,40 @@ impl Report {
 
     /// The number of components in groups that were evaluated, or in those that were not.
     pub fn members(&self, is_evaluated: bool) -> usize {
-        let groups = self.groups.iter().filter(|group| group.judged == is_evaluated);
+        let groups = self.groups.iter().filter(|group| group.is_evaluated == is_evaluated);
         groups.fold(0, |sum, group| sum.saturating_add(group.members))
     }
 
-    /// True if any component was evaluated.
-    pub fn is_evaluated(&self) -> bool {
-        self.members(true) > 0
+    /// False if no component was evaluated, or most disks were not: then the absence of suspects says nothing.
+    pub fn can_tell(&self) -> bool {
+        let (compared, disks) = self.disks();
+        self.members(true) > 0 && 2 * compared >= disks
+    }
+
+    /// The number of disks that were compared, and of all disks.
+    pub fn disks(&self) -> (usize, usize) {
+        let is_disk = |group: &&Group| {
+            ![Kind::SERVER, Kind::CLIENT, Kind::NIC, Kind::LINK, Kind::SOCKET, Kind::RECORDER]
+                .contains(&group.kind)
+        };
+        let members = |is_counted: &dyn Fn(&&Group) -> bool| {
+            self.groups.iter().filter(is_disk).filter(is_counted).map(|group| group.members).sum()
+        };
+        (members(&|group| group.is_evaluated), members(&|_| true))
+    }
+}
+
+impl ObservationText {
+    fn new(observation: &Observation) -> ObservationText {
+        let (text, next) = observation_texts::texts(observation);
+        ObservationText { kind: observation.kind(), components: observation.components(), text, next }
+    }
+}
+
+impl LeftOutDevices {
+    fn new(left_out: diagnosis::LeftOutClass) -> LeftOutDevices {
+        let diagnosis::LeftOutClass { class, devices, .. } = left_out;
+        LeftOutDevices { class, devices, note: warning_texts::left_out(left_out) }
     }
 }
 
@@ -120,6 +178,6 @@ impl Group {
     fn new(group: diagnosis::Group) -> Group {
         let diagnosis::Group { name, kind, members, not_evaluated } = group;
         let note = not_evaluated.map(warning_texts::not_evaluated).unwrap_or_default();
-        Group { name, kind, members, judged: not_evaluated.is_none(), note }
+        Group { name, kind, members, is_evaluated: not_evaluated.is_none(), note }
     }
 }

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_told_in_few_digits() {
+    fn ratios_have_few_digits() {
         assert_eq!(ratio(4.1), "4.1x");
         assert_eq!(ratio(12.34), "12x");
         assert_eq!(ratio(0.25), "0.25x");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_told_in_two_units() {
+    fn spans_are_shown_in_two_units() {
         let cases =
             [(7800, "2 h 10 min"), (45, "45 s"), (86_400, "1 d"), (-90, "-1 min 30 s"), (3601, "1 h")];
         for (seconds, text) in cases {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn instants_are_told_to_the_second() {
+    fn instants_are_shown_to_the_second() {
         let time = Timestamp::from_micros(1_763_202_000_900_000);
         assert_eq!(instant(time), "2025-11-15T10:20:00Z");
         assert_eq!(spaced_instant(time), "2025-11-15 10:20:00 UTC");

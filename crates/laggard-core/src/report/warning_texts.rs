@@ -1,10 +1,11 @@
 //! The texts of warnings, each with what to do about it, and of the reasons why a group was not evaluated.
 
 use super::Remark;
-use super::foreign::{listed, listed_with};
-use super::number::{count, instant, span};
-use crate::diagnosis::{KnownIncident, NotEvaluated, SizedGroup, Warning};
+use super::number::{count, instant, significant, span};
+use super::untrusted_text::{listed, listed_with};
+use crate::diagnosis::{KnownIncident, LeftOutClass, NotCompared, NotEvaluated, SizedGroup, Warning};
 use crate::model::cluster::FEWEST_PEERS;
+use crate::model::device::DeviceClass;
 use crate::model::time::Span;
 
 /// Names listed at most.
@@ -19,34 +20,27 @@ pub fn not_evaluated(reason: NotEvaluated) -> String {
     }
 }
 
+/// Why devices of a class are not compared.
+pub fn left_out(left_out: LeftOutClass) -> String {
+    let reason = match left_out.class {
+        _ if left_out.reason == NotCompared::Stacked => "they are stacked on devices that are compared",
+        _ if left_out.reason == NotCompared::Inactive => "they did nothing, or next to nothing",
+        DeviceClass::Partition => "their requests are counted with those of their disks",
+        DeviceClass::MultipathPath => "their requests are counted with those of the multipath device",
+        DeviceClass::DeviceMapper | DeviceClass::Md | DeviceClass::Volume => {
+            "volumes are not peers of the disks below them"
+        }
+        DeviceClass::Loop => "loop devices are not peers of disks",
+        DeviceClass::Optical => "optical drives are not peers of disks",
+        DeviceClass::Floppy => "floppy drives are not peers of disks",
+        _ => "memory is not a peer of disks",
+    };
+    reason.into()
+}
+
 /// A warning in words.
 pub fn remark(warning: &Warning) -> Remark {
     let (text, next): (String, String) = match warning {
-        Warning::BriefIncidents { count: 1, worst, since, until } => (
-            format!("1 difference was brief and is over: {worst}, from {since} to {until}"),
-            format!("no action needed; for details: --from {since} --to {until}"),
-        ),
-        Warning::BriefIncidents { count, worst, since, until } => (
-            format!("{count} differences were brief and are over; the worst: {worst}, from {since} to {until}"),
-            format!("no action needed; for details: --from {since} --to {until}"),
-        ),
-        Warning::OwnJobs { server, affected, held, since, until } => (
-            format!(
-                "{server} uses {affected} of its {held} devices while their peers rest, from {since} to {until}: its own \
-                 jobs, not a fault"
-            ),
-            format!("if nothing should run on {server}, find out which job does"),
-        ),
-        Warning::UnevenLoad { component, since, until } => (
-            format!(
-                "the load of {component} is higher than its peers', from {since} to {until}: uneven load, not a fault"
-            ),
-            format!("which job uses {component} more than its peers? It may be healthy"),
-        ),
-        Warning::NoPeerAtWork { component } => (
-            format!("{component} works while its peers rest: there is nothing to compare it with"),
-            "add its true peers to the comparison: more hosts, or a cluster file (`laggard cluster check`)".into(),
-        ),
         Warning::NoWindow { groups, needed } => (
             format!("no window could be evaluated of {}", named(groups)),
             match needed {
@@ -101,6 +95,20 @@ pub fn remark(warning: &Warning) -> Remark {
         Warning::NotTrained { reason } => (
             format!("not trained: {reason}"),
             "with these thresholds, this metric of the group uses its own spread, as if untrained".into(),
+        ),
+        Warning::UselessThresholds { group, metric, useless, members, is_common, highest_score } => (
+            format!(
+                "group {group}, {metric}: {} at or above {}, the highest score there is, and never exceeded",
+                match is_common {
+                    true => "the threshold of all members is".to_owned(),
+                    false => format!("the thresholds of {useless} of {} are", count(*members, "member")),
+                },
+                significant(*highest_score)
+            ),
+            format!(
+                "these members are never called faulty by {metric}: train on a calmer time with --from and --to, \
+                 separate unlike members in the cluster file, or lower the cushion (--set cushion=1)"
+            ),
         ),
         Warning::ShortTraining { length } => (
             format!("trained on {}: what happens once a day may be missing", span(*length)),

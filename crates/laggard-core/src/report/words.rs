@@ -1,8 +1,8 @@
 //! The sentences that all forms share: severity, time, what was compared, and how far it can be relied on.
 
 use super::Report;
-use super::foreign::together;
 use super::number::{count, instant, quantity, span, times};
+use super::untrusted_text::together;
 use crate::diagnosis::{Cause, Evidence, Suspect};
 use crate::model::metric::{Aspect, Harm, MetricId};
 use crate::model::time::Span;
@@ -115,7 +115,7 @@ pub fn when(suspect: &Suspect) -> String {
 /// The components compared, the time and the method; without a full stop.
 pub fn compared(report: &Report) -> String {
     let groups = report.groups.len();
-    let evaluated = report.groups.iter().filter(|group| group.judged).count();
+    let evaluated = report.groups.iter().filter(|group| group.is_evaluated).count();
     let of = if evaluated == groups {
         count(groups, "peer group")
     } else {
@@ -139,7 +139,11 @@ fn time(report: &Report) -> String {
 pub fn verdict(report: &Report) -> String {
     let components = count(report.members(true), "component");
     match report.suspects.len() {
-        0 if !report.is_evaluated() => "Nothing could be evaluated".into(),
+        0 if report.members(true) == 0 => "Cannot tell: nothing could be evaluated".into(),
+        0 if !report.can_tell() => {
+            let (compared, disks) = report.disks();
+            format!("Cannot tell: {compared} of {} could be compared", count(disks, "disk"))
+        }
         0 => format!("No suspects among {components}"),
         suspects => format!("{} among {components}", count(suspects, "suspect")),
     }
@@ -147,9 +151,9 @@ pub fn verdict(report: &Report) -> String {
 
 /// How far "no suspects" can be relied on, a sentence each.
 pub fn certainty(report: &Report) -> Vec<String> {
-    if !report.is_evaluated() {
+    if !report.can_tell() {
         return vec![
-            "No components could be compared: this does not show that the system is healthy.".into(),
+            "Too few components could be compared: this does not show that the system is healthy.".into(),
         ];
     }
     let mut sentences = vec!["No component differed from its peers for long enough to be blamed.".into()];
@@ -170,6 +174,7 @@ pub fn certainty(report: &Report) -> Vec<String> {
     if !report.warnings.is_empty() {
         sentences.push("The warnings limit it further.".into());
     }
+    sentences.push("`laggard power` measures which slowdowns would have been found.".into());
     sentences.push("A fault that all peers share does not show in a comparison of peers.".into());
     sentences
 }

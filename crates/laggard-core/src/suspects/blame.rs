@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::episodes::Episode;
 use crate::model::cluster::Inventory;
-use crate::model::component::Kind;
+use crate::model::component::{Container, Kind};
 use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 
@@ -31,17 +31,8 @@ pub enum Culprit {
     /// The index of a component in the inventory.
     Component(usize),
     /// All with that value of an attribute: `controller` `ddn19a`.
-    Container {
-        /// The attribute.
-        attribute: String,
-        /// Its value.
-        value: String,
-    },
+    Container { attribute: Container, value: String },
 }
-
-/// Attributes whose values are things that can break.
-pub const CONTAINERS: [&str; 8] =
-    ["lun", "server", "controller", "array", "enclosure", "drawer", "switch", "rack"];
 
 /// An explanation must be this many bits shorter: chance does as well once in 128 times.
 const LEAST_GAIN_BITS: f64 = 7.0;
@@ -64,14 +55,14 @@ pub fn blame(inventory: &Inventory, episodes: &[Episode]) -> Vec<Incident> {
 }
 
 /// Containers and their components.
-type Containers<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<usize>>;
+type Containers<'a> = BTreeMap<(Container, &'a str), BTreeSet<usize>>;
 
 fn containers(inventory: &Inventory) -> Containers<'_> {
     let mut containers = Containers::new();
     for (index, component) in inventory.components.iter().enumerate() {
-        for attribute in CONTAINERS {
-            if let Some(value) = component.attributes.get(attribute) {
-                containers.entry((attribute, value)).or_default().insert(index);
+        for container in Container::ALL {
+            if let Some(value) = component.container(container) {
+                containers.entry((container, value)).or_default().insert(index);
             }
         }
     }
@@ -114,7 +105,7 @@ fn explain<'a>(
     let mut incidents = Vec::new();
     while let Some((key, explained)) = best(inventory, containers, episodes, &left) {
         left.retain(|episode| !explained.contains(episode));
-        let culprit = Culprit::Container { attribute: key.0.to_owned(), value: key.1.to_owned() };
+        let culprit = Culprit::Container { attribute: key.0, value: key.1.to_owned() };
         incidents.push(incident(culprit, explained.into_iter().collect(), episodes));
     }
     let mut single: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -135,18 +126,18 @@ fn best<'a>(
     containers: &Containers<'a>,
     episodes: &[Episode],
     left: &BTreeSet<usize>,
-) -> Option<((&'a str, &'a str), BTreeSet<usize>)> {
-    let mut affected: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();
+) -> Option<((Container, &'a str), BTreeSet<usize>)> {
+    let mut affected: BTreeMap<(Container, &str), BTreeSet<usize>> = BTreeMap::new();
     for &episode in left {
-        for attribute in CONTAINERS {
-            if let Some(value) = inventory.components[episodes[episode].component].attributes.get(attribute) {
-                affected.entry((attribute, value)).or_default().insert(episode);
+        for container in Container::ALL {
+            if let Some(value) = inventory.components[episodes[episode].component].container(container) {
+                affected.entry((container, value)).or_default().insert(episode);
             }
         }
     }
     let gains = affected.into_iter().filter_map(|(key, episodes_of)| {
         let (&key, held) = containers.get_key_value(&key)?;
-        let (instant, explained) = most_at_once(&episodes_of, episodes);
+        let (instant, explained) = most_concurrent(&episodes_of, episodes);
         let components = components(&explained, episodes);
         if components.len() < FEWEST && components.len() < held.len() || components.len() < 2 {
             return None;
@@ -170,7 +161,7 @@ fn best<'a>(
 
 /// The instant at which most components are affected, and the episodes that overlap then: what happened on other
 /// occasions is another matter.
-fn most_at_once(of_container: &BTreeSet<usize>, episodes: &[Episode]) -> (Timestamp, BTreeSet<usize>) {
+fn most_concurrent(of_container: &BTreeSet<usize>, episodes: &[Episode]) -> (Timestamp, BTreeSet<usize>) {
     let begins: BTreeSet<Timestamp> = of_container.iter().map(|&e| episodes[e].begin).collect();
     let sets = begins.into_iter().map(|instant| (instant, at(instant, of_container, episodes)));
     sets.max_by_key(|(_, set)| components(set, episodes).len()).unwrap_or((Timestamp::MIN, BTreeSet::new()))
@@ -280,7 +271,7 @@ mod tests {
     fn culprits(inventory: &Inventory, episodes: &[Episode]) -> Vec<String> {
         let name = |incident: &Incident| match &incident.culprit {
             Culprit::Component(index) => inventory.components[*index].name.clone(),
-            Culprit::Container { attribute, value } => format!("{attribute} {value}"),
+            Culprit::Container { attribute, value } => format!("{} {value}", attribute.as_str()),
         };
         blame(inventory, episodes).iter().map(name).collect()
     }
@@ -303,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn two_problems_at_once_are_two() {
+    fn two_concurrent_problems_are_two() {
         let inventory = inventory(4, 48);
         let is_affected = |name: &str| name.contains("a2c1") || name == "fs3:a0c1l3";
         let episodes = episodes(&inventory, is_affected, (1, 5));
@@ -311,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_in_trouble_before_does_not_date_the_others_back() {
+    fn an_earlier_fault_does_not_move_the_begin_of_the_others() {
         let inventory = inventory(4, 48);
         let mut episodes = episodes(&inventory, |name| name.contains("a2c1"), (5, 9));
         episodes[3].begin = Timestamp::from_seconds(3600);

@@ -30,20 +30,33 @@ pub struct Episode {
     pub persistence: f64,
 }
 
+/// Windows of one length in which a metric of a component was anomalous, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnomalousRun {
+    pub component: usize,
+    pub metric: MetricId,
+    pub length: Span,
+    pub begin: Timestamp,
+    pub end: Timestamp,
+    /// The highest score, as a multiple of its threshold.
+    pub peak: f64,
+    pub is_faulty: bool,
+}
+
 /// Gathers episodes.
 #[derive(Debug, Default)]
 pub struct Tracker {
     /// Windows of this length are counted; all, if none is said.
-    beat: Option<Span>,
+    counted_length: Option<Span>,
     /// By component, then by group and metric.
     tracks: BTreeMap<usize, BTreeMap<(usize, MetricId), Track>>,
-    /// When the groups were looked at, by metric.
-    looked: BTreeMap<(usize, MetricId), Looked>,
+    /// The times in which the groups were evaluated, by metric.
+    evaluated: BTreeMap<(usize, MetricId), EvaluatedTimes>,
 }
 
 /// Times with something to evaluate, in counted windows. A pause of the recording does not end an episode.
 #[derive(Debug, Default)]
-struct Looked(Vec<(Timestamp, Timestamp)>);
+struct EvaluatedTimes(Vec<(Timestamp, Timestamp)>);
 
 /// One metric of one component.
 #[derive(Debug)]
@@ -73,20 +86,26 @@ const PAUSE_WINDOWS: i64 = 1;
 const PAUSE: Span = Span::from_seconds(1800);
 
 impl Tracker {
+    /// The length of the windows that are counted; an hour, if all are.
+    pub fn counted_length(&self) -> Span {
+        self.counted_length.unwrap_or(Span::from_seconds(3600))
+    }
+
     /// Counts windows of that length, where there are several.
-    pub fn new(beat: Option<Span>) -> Tracker {
-        Tracker { beat, tracks: BTreeMap::new(), looked: BTreeMap::new() }
+    pub fn new(counted_length: Option<Span>) -> Tracker {
+        Tracker { counted_length, tracks: BTreeMap::new(), evaluated: BTreeMap::new() }
     }
 
     /// Takes what a method says of a group: its number, its members, and one metric's windows.
-    pub fn take(&mut self, group: usize, members: &[usize], judgement: &MetricScores) {
-        for judged in &judgement.windows {
-            let is_counted = self.beat.is_none_or(|beat| beat == judged.window.length);
+    pub fn take(&mut self, group: usize, members: &[usize], metric_scores: &MetricScores) {
+        for scored in &metric_scores.windows {
+            let is_counted =
+                self.counted_length.is_none_or(|counted_length| counted_length == scored.window.length);
             if is_counted {
-                self.looked.entry((group, judgement.metric.id)).or_default().take(judged.window);
+                self.evaluated.entry((group, metric_scores.metric.id)).or_default().take(scored.window);
             }
-            for (&component, verdict) in members.iter().zip(&judged.scores) {
-                let key = (group, judgement.metric.id);
+            for (&component, verdict) in members.iter().zip(&scored.scores) {
+                let key = (group, metric_scores.metric.id);
                 // Called faulty though calm is the filter's memory of windows before: nothing new.
                 if !verdict.is_anomalous {
                     let known = self.tracks.get_mut(&component).and_then(|tracks| tracks.get_mut(&key));
@@ -96,10 +115,10 @@ impl Tracker {
                     continue;
                 }
                 let tracks = self.tracks.entry(component).or_default();
-                let track = tracks.entry(key).or_insert_with(|| Track::new(judgement.metric));
+                let track = tracks.entry(key).or_insert_with(|| Track::new(metric_scores.metric));
                 track.count(is_counted, 1.0);
                 let threshold = f64::from(verdict.threshold).max(f64::MIN_POSITIVE);
-                track.anomalous(judged.window, f64::from(verdict.score) / threshold, verdict.is_faulty);
+                track.anomalous(scored.window, f64::from(verdict.score) / threshold, verdict.is_faulty);
             }
         }
     }
@@ -115,7 +134,9 @@ impl Tracker {
     ) -> Option<(f64, usize)> {
         let within: Vec<&Run> = self.within(component, metric, begin, end).collect();
         let peak = within.iter().map(|run| run.peak).max_by(f64::total_cmp)?;
-        let counted = within.iter().filter(|run| self.beat.is_none_or(|beat| beat == run.length));
+        let counted = within
+            .iter()
+            .filter(|run| self.counted_length.is_none_or(|counted_length| counted_length == run.length));
         Some((peak, counted.map(|run| run.windows).sum::<usize>().max(1)))
     }
 
@@ -145,6 +166,38 @@ impl Tracker {
         runs.filter(move |run| run.begin < end && begin < run.end)
     }
 
+    /// The anomalous windows of all components.
+    pub fn runs(&self) -> impl Iterator<Item = AnomalousRun> + '_ {
+        self.tracks.keys().flat_map(|&component| self.runs_of(component))
+    }
+
+    pub fn runs_of(&self, component: usize) -> impl Iterator<Item = AnomalousRun> + '_ {
+        let tracks = self.tracks.get(&component).into_iter().flatten();
+        tracks.flat_map(move |((_, metric), track)| {
+            track.runs.iter().map(move |run| AnomalousRun {
+                component,
+                metric: *metric,
+                length: run.length,
+                begin: run.begin,
+                end: run.end,
+                peak: run.peak,
+                is_faulty: run.faulty.is_some(),
+            })
+        })
+    }
+
+    /// The time of all windows that call an episode's component faulty and overlap the episode, and of the episode itself.
+    pub fn faulty_time(&self, episode: &Episode) -> (Timestamp, Timestamp) {
+        let is_of_episode = |run: &AnomalousRun| {
+            run.metric == episode.metric.id
+                && run.is_faulty
+                && run.begin < episode.end
+                && episode.begin < run.end
+        };
+        let runs = self.runs_of(episode.component).filter(is_of_episode);
+        runs.fold((episode.begin, episode.end), |(begin, end), run| (begin.min(run.begin), end.max(run.end)))
+    }
+
     /// The metrics in which a component was ever anomalous.
     pub fn metrics(&self, component: usize) -> Vec<&'static Metric> {
         let tracks = self.tracks.get(&component).into_iter().flatten();
@@ -153,18 +206,18 @@ impl Tracker {
         metrics
     }
 
-    /// The end of the last counted window in which a metric of a group was looked at.
-    pub fn looked_until(&self, group: usize, metric: MetricId) -> Option<Timestamp> {
-        self.looked.get(&(group, metric))?.0.last().map(|(_, until)| *until)
+    /// The end of the last counted window in which a metric of a group was evaluated.
+    pub fn evaluated_until(&self, group: usize, metric: MetricId) -> Option<Timestamp> {
+        self.evaluated.get(&(group, metric))?.0.last().map(|(_, until)| *until)
     }
 
     /// All episodes, by component and time.
     pub fn episodes(&self) -> Vec<Episode> {
-        let never = Looked::default();
+        let never = EvaluatedTimes::default();
         let of_component = |(component, tracks): (&usize, &BTreeMap<(usize, MetricId), Track>)| {
             let of_track = |(key, track): (&(usize, MetricId), &Track)| {
-                let looked = self.looked.get(key).unwrap_or(&never);
-                track.episodes(*component, key.0, self.beat, looked)
+                let evaluated = self.evaluated.get(key).unwrap_or(&never);
+                track.episodes(*component, key.0, self.counted_length, evaluated)
             };
             tracks.iter().flat_map(of_track).collect::<Vec<Episode>>()
         };
@@ -206,7 +259,13 @@ impl Track {
         }
     }
 
-    fn episodes(&self, component: usize, group: usize, beat: Option<Span>, looked: &Looked) -> Vec<Episode> {
+    fn episodes(
+        &self,
+        component: usize,
+        group: usize,
+        counted_length: Option<Span>,
+        evaluated: &EvaluatedTimes,
+    ) -> Vec<Episode> {
         let mut spans: Vec<(Timestamp, Timestamp, f64)> = self
             .runs
             .iter()
@@ -216,24 +275,28 @@ impl Track {
         let mut merged: Vec<(Timestamp, Timestamp, f64)> = Vec::new();
         for (begin, end, peak) in spans {
             match merged.last_mut() {
-                Some(last) if looked.between(last.1, begin) <= PAUSE => {
+                Some(last) if evaluated.between(last.1, begin) <= PAUSE => {
                     *last = (last.0, last.1.max(end), last.2.max(peak))
                 }
                 _ => merged.push((begin, end, peak)),
             }
         }
-        merged.into_iter().map(|span| self.episode((component, group), beat, looked, span)).collect()
+        merged
+            .into_iter()
+            .map(|span| self.episode((component, group), counted_length, evaluated, span))
+            .collect()
     }
 
     fn episode(
         &self,
         (component, group): (usize, usize),
-        beat: Option<Span>,
-        looked: &Looked,
+        counted_length: Option<Span>,
+        evaluated: &EvaluatedTimes,
         (begin, end, peak): (Timestamp, Timestamp, f64),
     ) -> Episode {
-        let (begin, end) = self.sharpened(begin, end, beat, looked);
-        let is_counted = |run: &&Run| beat.is_none_or(|beat| beat == run.length);
+        let (begin, end) = self.sharpened(begin, end, counted_length, evaluated);
+        let is_counted =
+            |run: &&Run| counted_length.is_none_or(|counted_length| counted_length == run.length);
         let counted = self.runs.iter().filter(is_counted).filter(|run| run.begin < end && begin < run.end);
         Episode {
             component,
@@ -253,18 +316,20 @@ impl Track {
         &self,
         begin: Timestamp,
         end: Timestamp,
-        beat: Option<Span>,
-        looked: &Looked,
+        counted_length: Option<Span>,
+        evaluated: &EvaluatedTimes,
     ) -> (Timestamp, Timestamp) {
         const CALM: f64 = 0.25;
         let mut runs: Vec<&Run> = self.runs.iter().filter(|run| run.begin < end && begin < run.end).collect();
-        let Some(length) = beat.or(runs.iter().map(|run| run.length).min()) else { return (begin, end) };
+        let Some(length) = counted_length.or(runs.iter().map(|run| run.length).min()) else {
+            return (begin, end);
+        };
         runs.retain(|run| run.length == length);
         runs.sort_by_key(|run| run.begin);
         let (mut best, mut sum, mut since) = (None, 0.0, begin);
         let mut until = begin;
         for run in runs {
-            let calm = looked.between(until, run.begin).micros() as f64 / length.micros() as f64;
+            let calm = evaluated.between(until, run.begin).micros() as f64 / length.micros() as f64;
             sum -= CALM * calm;
             if sum <= 0.0 {
                 (sum, since) = (0.0, run.begin);
@@ -279,7 +344,7 @@ impl Track {
     }
 }
 
-impl Looked {
+impl EvaluatedTimes {
     /// Windows come in the order of their ends.
     fn take(&mut self, window: Window) {
         match self.0.last_mut() {
@@ -290,7 +355,7 @@ impl Looked {
         }
     }
 
-    /// How much of a time was looked at.
+    /// How much of a time was evaluated.
     fn between(&self, begin: Timestamp, end: Timestamp) -> Span {
         let first = self.0.partition_point(|(_, until)| *until <= begin);
         let overlap =
@@ -317,7 +382,7 @@ mod tests {
 
     const MINUTE: Span = Span::from_seconds(60);
 
-    fn judged(start_minute: i64, minutes: i64, score: f32, is_faulty: bool) -> ScoredWindow {
+    fn scored(start_minute: i64, minutes: i64, score: f32, is_faulty: bool) -> ScoredWindow {
         let window = Window { start: Timestamp::from_seconds(60 * start_minute), length: MINUTE * minutes };
         let verdict = MemberScore { score, threshold: 1.5, is_anomalous: score > 1.5, is_faulty };
         ScoredWindow { window, scores: vec![verdict] }
@@ -332,41 +397,41 @@ mod tests {
     }
 
     #[test]
-    fn anomalous_windows_alone_are_no_episode() {
-        assert_eq!(episodes((0..10).map(|n| judged(n * 5, 5, 3.0, false)).collect()), []);
+    fn anomalous_windows_alone_are_not_an_episode() {
+        assert_eq!(episodes((0..10).map(|n| scored(n * 5, 5, 3.0, false)).collect()), []);
     }
 
     #[test]
     fn an_hour_that_is_called_faulty_begins_where_its_minutes_do() {
         let mut windows: Vec<ScoredWindow> =
-            (0..12).map(|n| judged(n * 5, 5, if n < 8 { 0.1 } else { 3.0 }, false)).collect();
-        windows.push(judged(0, 60, 1.8, true));
+            (0..12).map(|n| scored(n * 5, 5, if n < 8 { 0.1 } else { 3.0 }, false)).collect();
+        windows.push(scored(0, 60, 1.8, true));
         assert_eq!(episodes(windows), [(40, 60, 4.0)]);
     }
 
     /// An hour of which the minutes say the same.
     fn hour(number: i64, score: f32) -> Vec<ScoredWindow> {
-        let minutes = (0..12).map(|n| judged(60 * number + 5 * n, 5, score, false));
-        minutes.chain([judged(60 * number, 60, score, score > 1.5)]).collect()
+        let minutes = (0..12).map(|n| scored(60 * number + 5 * n, 5, score, false));
+        minutes.chain([scored(60 * number, 60, score, score > 1.5)]).collect()
     }
 
     #[test]
-    fn a_stray_window_counts_for_its_share_of_the_time() {
+    fn a_single_window_counts_for_its_share_of_the_time() {
         let mean = |windows| {
             let mut tracker = Tracker::new(Some(MINUTE * 5));
             tracker.take(0, &[7], &MetricScores { metric: Metric::named("await").unwrap(), windows });
             tracker.mean(7, MetricId::Await, Timestamp::from_seconds(0), Timestamp::from_seconds(3600))
         };
-        let stray = (0..12).map(|n| judged(n * 5, 5, if n == 4 { 6.0 } else { 0.1 }, false)).collect();
+        let stray = (0..12).map(|n| scored(n * 5, 5, if n == 4 { 6.0 } else { 0.1 }, false)).collect();
         assert!((mean(stray) - 4.0 / 12.0).abs() < 1e-6);
         assert!((mean(hour(0, 3.0)) - 2.0).abs() < 1e-6);
-        assert!((mean(vec![judged(0, 120, 3.0, false)]) - 1.0).abs() < 1e-6);
+        assert!((mean(vec![scored(0, 120, 3.0, false)]) - 1.0).abs() < 1e-6);
     }
 
     #[test]
-    fn windows_that_only_echo_in_the_filter_prolong_nothing_and_calm() {
+    fn calm_windows_that_the_filter_calls_faulty_do_not_prolong_an_episode() {
         let scores = [0.1, 3.0, 3.0, 3.0, 3.0, 3.0, 0.1, 0.1, 0.1, 0.1];
-        let echoing = |(n, score): (usize, &f32)| judged(n as i64 * 5, 10, *score, (3..8).contains(&n));
+        let echoing = |(n, score): (usize, &f32)| scored(n as i64 * 5, 10, *score, (3..8).contains(&n));
         let windows = scores.iter().enumerate().map(echoing).collect();
         let mut tracker = Tracker::new(None);
         tracker.take(0, &[7], &MetricScores { metric: Metric::named("await").unwrap(), windows });
@@ -377,13 +442,13 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_after_hours_is_another_episode() {
+    fn a_fault_that_returns_after_hours_is_another_episode() {
         let windows = [hour(0, 2.0), hour(1, 0.0), hour(2, 0.0), hour(3, 2.0)].concat();
         assert_eq!(episodes(windows).len(), 2);
     }
 
     #[test]
-    fn what_comes_back_after_a_pause_of_the_recording_has_never_gone() {
+    fn a_pause_of_the_recording_does_not_end_an_episode() {
         let windows = [hour(0, 2.0), hour(24, 2.0), hour(25, 2.0)].concat();
         assert_eq!(episodes(windows), [(0, 26 * 60, 36.0)]);
     }

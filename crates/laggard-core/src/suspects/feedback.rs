@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::blame::CONTAINERS;
 use crate::model::cluster::Component;
+use crate::model::component::Container;
 use crate::model::time::Timestamp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ pub fn covers(name: &str, component: &Component) -> bool {
     };
     let is_own = component.name == name || component.recorded == name;
     let is_exact = name.split_once('=').is_some_and(|(attribute, value)| is_in(attribute, value));
-    is_own || is_exact || CONTAINERS.iter().any(|attribute| is_in(attribute, name))
+    is_own || is_exact || Container::ALL.iter().any(|container| is_in(container.as_str(), name))
 }
 
 impl Feedback {
@@ -138,7 +138,10 @@ mod tests {
         Component {
             name: "lun7".into(),
             recorded: "oss3:sdb".into(),
+            host: "oss3".into(),
             kind: Kind::ATTACHMENT,
+            class: None,
+            below: Vec::new(),
             attributes: attributes.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
         }
     }
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_back_does_not_know_what_was_said_of_later_times() {
+    fn feedback_about_later_times_is_not_used() {
         let events =
             vec![said(FeedbackKind::Repaired, Some(6), None), said(FeedbackKind::Repaired, Some(2), None)];
         let feedback = Feedback { events };

@@ -23,7 +23,7 @@ pub struct Listing<'a> {
     /// Components that feedback may hide, by name.
     hidden: HashMap<&'a str, usize>,
     /// Windows of this length are counted; all, if none is said.
-    beat: Option<Span>,
+    counted_length: Option<Span>,
     top: usize,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Listing<'a> {
     pub fn new(
         inventory: &'a Inventory,
         feedback: &'a Feedback,
-        beat: Option<Span>,
+        counted_length: Option<Span>,
         top: usize,
     ) -> Listing<'a> {
         let components = inventory.components.iter().enumerate();
@@ -51,7 +51,7 @@ impl<'a> Listing<'a> {
             .collect();
         // Those that are hidden later must not push others off the list.
         let ranking = Ranking::new(top.saturating_add(hidden.len()));
-        Listing { inventory, feedback, ranking, groups: BTreeMap::new(), hidden, beat, top }
+        Listing { inventory, feedback, ranking, groups: BTreeMap::new(), hidden, counted_length, top }
     }
 
     /// Takes one more group, by its index in the inventory; gives the number it is listed by.
@@ -74,10 +74,10 @@ impl<'a> Listing<'a> {
     /// Takes what a method says of a group.
     pub fn take(&mut self, verdicts: &GroupScores) {
         let Some(Followed { number, repairs }) = self.groups.get_mut(&verdicts.group) else { return };
-        let windows = together(&verdicts.metrics, self.beat);
+        let windows = together(&verdicts.metrics, self.counted_length);
         let mut rest = &windows[..];
         while let Some((time, _)) = repairs.front() {
-            let (before, after) = rest.split_at(rest.partition_point(|judged| judged.window.end() <= *time));
+            let (before, after) = rest.split_at(rest.partition_point(|scored| scored.window.end() <= *time));
             self.ranking.take(*number, before);
             rest = after;
             if rest.is_empty() {
@@ -110,12 +110,14 @@ impl<'a> Listing<'a> {
 }
 
 /// The windows of all metrics, in the order of their ends: anomalous in one is anomalous.
-fn together(metrics: &[MetricScores], beat: Option<Span>) -> Vec<ScoredWindow> {
+fn together(metrics: &[MetricScores], counted_length: Option<Span>) -> Vec<ScoredWindow> {
     let mut windows: BTreeMap<(Timestamp, Timestamp), ScoredWindow> = BTreeMap::new();
-    let judged = metrics.iter().flat_map(|judgement| &judgement.windows);
-    for judged in judged.filter(|judged| beat.is_none_or(|beat| beat == judged.window.length)) {
-        let key = (judged.window.end(), judged.window.start);
-        windows.entry(key).and_modify(|known| join(known, judged)).or_insert_with(|| judged.clone());
+    let scored = metrics.iter().flat_map(|metric_scores| &metric_scores.windows);
+    for scored in scored
+        .filter(|scored| counted_length.is_none_or(|counted_length| counted_length == scored.window.length))
+    {
+        let key = (scored.window.end(), scored.window.start);
+        windows.entry(key).and_modify(|known| join(known, scored)).or_insert_with(|| scored.clone());
     }
     windows.into_values().collect()
 }
@@ -147,13 +149,13 @@ mod tests {
     }
 
     /// Windows of 15 minutes, ending every 7.5; who is anomalous in which.
-    fn judgement(metric: &str, first: i64, count: i64, who: [bool; 3]) -> MetricScores {
+    fn metric_scores(metric: &str, first: i64, count: i64, who: [bool; 3]) -> MetricScores {
         let verdict =
             |is_anomalous| MemberScore { score: 1.0, threshold: 0.5, is_anomalous, is_faulty: false };
         let length = Span::from_seconds(900);
         let window = |n: i64| Window { start: at(0) + Span::from_seconds(450 * (n + 1)) - length, length };
-        let judged = |n| ScoredWindow { window: window(n), scores: who.map(verdict).to_vec() };
-        let windows = (first..first + count).map(judged).collect();
+        let scored = |n| ScoredWindow { window: window(n), scores: who.map(verdict).to_vec() };
+        let windows = (first..first + count).map(scored).collect();
         MetricScores { metric: Metric::named(metric).unwrap(), windows }
     }
 
@@ -162,8 +164,8 @@ mod tests {
         let mut listing = Listing::new(&inventory, feedback, None, top);
         assert_eq!(listing.add_group(0, &inventory.groups[0]), 1);
         for first in [0, 8, 16] {
-            let one = judgement("await", first, 8, [true, false, false]);
-            let other = judgement("tps", first, 8, [true, first > 0, first == 16]);
+            let one = metric_scores("await", first, 8, [true, false, false]);
+            let other = metric_scores("tps", first, 8, [true, first > 0, first == 16]);
             listing.take(&GroupScores { group: 0, metrics: vec![one, other] });
         }
         listing.lists().to_string()
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn ignored_ones_make_room_for_others_while_they_are() {
+    fn ignored_components_make_room_for_others() {
         let events = vec![
             said(FeedbackKind::Snooze, "a", Some(70), Some(130)),
             said(FeedbackKind::Ignore, "b:sda", Some(121), None),
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ignored_always_was_never_there() {
+    fn a_component_that_is_always_ignored_is_never_listed() {
         let events = vec![
             said(FeedbackKind::Ignore, "a:sda", None, None),
             said(FeedbackKind::Ignore, "b", None, None),

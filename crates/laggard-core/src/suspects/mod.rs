@@ -5,8 +5,11 @@ pub mod blame;
 pub mod episodes;
 pub mod persistence;
 pub mod ranked;
+pub mod sharpen;
 
-pub mod answers;
+pub mod applied_feedback;
 pub mod feedback;
+pub mod feedback_file;
+pub mod host_outages;
 pub mod listing;
-pub mod notebook;
+pub mod ordinary;

@@ -20,14 +20,14 @@ impl Persistence {
     }
 
     /// Takes the next window of one metric.
-    pub fn take(&mut self, judged: &ScoredWindow) {
-        self.count(judged.scores.iter().map(|verdict| verdict.is_anomalous));
+    pub fn take(&mut self, scored: &ScoredWindow) {
+        self.count(scored.scores.iter().map(|verdict| verdict.is_anomalous));
     }
 
     /// Takes the next window of several metrics: anomalous in one is anomalous.
-    pub fn take_all(&mut self, judged: &[&ScoredWindow]) {
+    pub fn take_all(&mut self, scored: &[&ScoredWindow]) {
         let is_any =
-            |member: usize| judged.iter().any(|j| j.scores.get(member).is_some_and(|v| v.is_anomalous));
+            |member: usize| scored.iter().any(|j| j.scores.get(member).is_some_and(|v| v.is_anomalous));
         let any: Vec<bool> = (0..self.members.len()).map(is_any).collect();
         self.count(any.into_iter());
     }

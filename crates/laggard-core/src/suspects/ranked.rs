@@ -62,10 +62,10 @@ impl Ranking {
     /// Takes windows of a group, in the order of their ends. Groups may come one after the other.
     pub fn take(&mut self, group: usize, windows: &[ScoredWindow]) {
         let Some((_, persistence)) = self.groups.get_mut(group) else { return };
-        let mut ends = windows.iter().map(|judged| hour_of(judged.window.end())).peekable();
+        let mut ends = windows.iter().map(|scored| hour_of(scored.window.end())).peekable();
         let mut finished = Vec::new();
-        for judged in windows {
-            persistence.take(judged);
+        for scored in windows {
+            persistence.take(scored);
             let hour = ends.next();
             if ends.peek().copied() != hour {
                 finished.extend(hour.map(|hour| (hour, persistence.clone())));

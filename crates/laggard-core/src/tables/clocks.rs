@@ -70,18 +70,18 @@ mod tests {
     }
 
     #[test]
-    fn a_host_in_another_time_zone_is_apart() {
+    fn a_host_in_another_time_zone_has_a_shifted_clock() {
         assert_eq!(hosts(&[(0, 600), (1, 601), (7200, 7801), (0, 599)]), [("c", 7200)]);
         assert_eq!(hosts(&[(0, 600), (1, 601), (-40, 560), (0, 599)]), [("c", -40)]);
     }
 
     #[test]
-    fn a_host_that_has_no_time_in_common_with_the_others_is_apart() {
+    fn a_host_that_has_no_time_in_common_with_the_others_has_a_shifted_clock() {
         assert_eq!(hosts(&[(0, 600), (0, 600), (9000, 9010), (0, 600)]), [("c", 9000)]);
     }
 
     #[test]
-    fn hosts_that_come_late_or_go_early_are_not_apart() {
+    fn hosts_that_start_late_or_end_early_have_no_shifted_clock() {
         assert_eq!(hosts(&[(0, 600), (300, 600), (0, 200), (2, 603), (0, 600)]), []);
         assert_eq!(hosts(&[(0, 600), (300, 900)]), []);
         assert_eq!(hosts(&[]), []);

@@ -1,6 +1,6 @@
 //! Collects the readings at the instants of a grid, for the components of one table.
 //!
-//! A sample belongs to the nearest instant, if it is no further away than half the recorded interval ([`Rhythm`]). Of two
+//! A sample belongs to the nearest instant, if it is no further away than half the recorded interval ([`SamplingSchedule`]). Of two
 //! samples for one instant, as after a clock was set back, the one recorded last is used (Intrepid paper, section 6).
 
 use std::collections::HashMap;
@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Table;
-use super::counters::{Plan, Reading};
+use super::counters::{NO_SAMPLE, Plan, Readings};
 use super::grid::Grid;
-use super::rhythm::Rhythm;
+use super::schedule::SamplingSchedule;
 use crate::model::time::Timestamp;
 use crate::samples::{ABSENT, UPTIME_UNKNOWN};
 
@@ -35,19 +35,25 @@ pub struct Collector {
     /// With one more instant before the first.
     grid: Grid,
     numbers: HashMap<Arc<str>, usize>,
-    components: Vec<Readings>,
+    components: Vec<Component>,
 }
 
 /// One component's readings: a slot for each instant.
-struct Readings {
+struct Component {
     name: Arc<str>,
     time: Vec<i64>,
     uptime: Vec<i64>,
+    /// One column after the other.
     counts: Vec<u64>,
 }
 
-/// The time of a slot without a sample.
-const NO_SAMPLE: i64 = i64::MIN;
+/// Consecutive rows for consecutive slots.
+#[derive(Clone, Copy)]
+struct RowRun {
+    slot: usize,
+    row: usize,
+    len: usize,
+}
 
 impl Collector {
     pub fn new(plans: Vec<Plan>, grid: Grid) -> Collector {
@@ -63,12 +69,12 @@ impl Collector {
     }
 
     /// The first and last time of samples that matter.
-    pub fn span(&self, rhythm: Rhythm) -> (Timestamp, Timestamp) {
-        (self.grid.start - rhythm.every, self.grid.end() + rhythm.every)
+    pub fn span(&self, schedule: SamplingSchedule) -> (Timestamp, Timestamp) {
+        (self.grid.start - schedule.every, self.grid.end() + schedule.every)
     }
 
     /// Adds rows in the order of recording.
-    pub fn feed(&mut self, rows: Rows, rhythm: Rhythm) {
+    pub fn feed(&mut self, rows: Rows, schedule: SamplingSchedule) {
         // Names without rows do not become components.
         let mut numbers: Vec<Option<usize>> = vec![None; rows.names.len()];
         let mut start = 0;
@@ -77,29 +83,43 @@ impl Collector {
             let same = rows.component[start..].iter().take_while(|&&c| c == component).count();
             let name = component as usize;
             let number = *numbers[name].get_or_insert_with(|| self.number(&rows.names[name]));
-            self.feed_run(number, start..start + same, rows, rhythm);
+            self.feed_run(number, start..start + same, rows, schedule);
             start += same;
         }
     }
 
-    /// Adds rows of one component. Most belong to no instant, so they are skipped by comparisons only.
-    fn feed_run(&mut self, component: usize, run: Range<usize>, rows: Rows, rhythm: Rhythm) {
-        let step = self.grid.step.micros();
-        let tolerance = (rhythm.every.micros().min(step) + 1) / 2;
+    /// Adds rows of one component. On a coarser grid most belong to no instant; on the grid of the recording each belongs to
+    /// the next one. Neither takes a division.
+    fn feed_run(&mut self, component: usize, run: Range<usize>, rows: Rows, schedule: SamplingSchedule) {
+        let (step, phase) = (self.grid.step.micros(), schedule.phase.micros());
+        let tolerance = (schedule.every.micros().min(step) + 1) / 2;
         let start = self.grid.start.micros();
+        let component = &mut self.components[component];
+        let mut row_run = RowRun { slot: 0, row: run.start, len: 0 };
         let (mut from, mut instant) = (i64::MAX, i64::MIN);
         for row in run {
-            let time = rows.time[row].saturating_sub(rhythm.phase.micros());
-            if !(from <= time && time < from.saturating_add(step)) {
-                // The cell of an instant reaches from `tolerance` before it to the next one's cell.
-                let into = time.saturating_sub(start).saturating_add(tolerance);
-                instant = into.div_euclid(step);
+            let time = rows.time[row].saturating_sub(phase);
+            // The cell of an instant reaches from `tolerance` before it to the next one's cell.
+            let mut into = time.wrapping_sub(from);
+            if (step..2 * step).contains(&into) && from < time {
+                (from, instant, into) = (from + step, instant + 1, into - step);
+            } else if !(0..step).contains(&into) || time < from {
+                instant = time.saturating_sub(start).saturating_add(tolerance).div_euclid(step);
                 from = start.saturating_add(instant.saturating_mul(step)).saturating_sub(tolerance);
+                into = time.saturating_sub(from);
             }
-            if time - from < 2 * tolerance && (0..self.grid.len as i64).contains(&instant) {
-                self.components[component].set(instant as usize, row, rows);
+            if into >= 2 * tolerance || !(0..self.grid.len as i64).contains(&instant) {
+                continue;
+            }
+            let slot = instant as usize;
+            if slot == row_run.slot + row_run.len && row == row_run.row + row_run.len {
+                row_run.len += 1;
+            } else {
+                component.set(row_run, rows);
+                row_run = RowRun { slot, row, len: 1 };
             }
         }
+        component.set(row_run, rows);
     }
 
     fn number(&mut self, name: &Arc<str>) -> usize {
@@ -108,7 +128,7 @@ impl Collector {
         }
         let number = self.components.len();
         self.numbers.insert(name.clone(), number);
-        self.components.push(Readings::new(name.clone(), self.grid.len, self.columns.len()));
+        self.components.push(Component::new(name.clone(), self.grid.len, self.columns.len()));
         number
     }
 
@@ -123,39 +143,37 @@ impl Collector {
         table.values.reserve(self.components.len() * grid.len);
         for component in &self.components {
             table.components.push(component.name.clone());
-            table.values.extend((0..grid.len).map(|slot| component.value(plan, slot)));
+            plan.append_values(component.readings(), &mut table.values);
         }
         table
     }
 }
 
-impl Readings {
-    fn new(name: Arc<str>, slots: usize, columns: usize) -> Readings {
+impl Component {
+    fn new(name: Arc<str>, slots: usize, columns: usize) -> Component {
         let (time, uptime) = (vec![NO_SAMPLE; slots], vec![UPTIME_UNKNOWN; slots]);
-        Readings { name, time, uptime, counts: vec![ABSENT; slots * columns] }
+        Component { name, time, uptime, counts: vec![ABSENT; slots * columns] }
     }
 
-    fn set(&mut self, slot: usize, row: usize, rows: Rows) {
-        self.time[slot] = rows.time[row];
-        self.uptime[slot] = rows.uptime[row];
-        let width = rows.columns.len();
-        for (count, column) in self.counts[slot * width..][..width].iter_mut().zip(rows.columns) {
-            *count = column[row];
+    fn set(&mut self, row_run: RowRun, rows: Rows) {
+        copy(row_run, rows.time, &mut self.time);
+        copy(row_run, rows.uptime, &mut self.uptime);
+        for (counts, column) in self.counts.chunks_exact_mut(self.time.len()).zip(rows.columns) {
+            copy(row_run, column, counts);
         }
     }
 
-    fn value(&self, plan: &Plan, before: usize) -> f64 {
-        match (self.reading(before), self.reading(before + 1)) {
-            (Some(before), Some(after)) => plan.value(before, after),
-            _ => f64::NAN,
-        }
+    fn readings(&self) -> Readings<'_> {
+        Readings { time: &self.time, uptime: &self.uptime, counts: &self.counts }
     }
+}
 
-    fn reading(&self, slot: usize) -> Option<Reading<'_>> {
-        let width = self.counts.len() / self.time.len();
-        let counts = &self.counts[slot * width..][..width];
-        let (time, uptime) = (self.time[slot], self.uptime[slot]);
-        (time != NO_SAMPLE).then_some(Reading { time, uptime, counts })
+fn copy<T: Copy>(RowRun { slot, row, len }: RowRun, rows: &[T], slots: &mut [T]) {
+    // On a coarser grid all runs are single rows, for which copying a slice would be slower.
+    if len == 1 {
+        slots[slot] = rows[row];
+    } else {
+        slots[slot..slot + len].copy_from_slice(&rows[row..row + len]);
     }
 }
 
@@ -180,7 +198,7 @@ mod tests {
             time: &time,
             columns: &[&counts],
         };
-        collector.feed(rows, Rhythm::on_grid(every));
+        collector.feed(rows, SamplingSchedule::on_grid(every));
         collector.tables().swap_remove(0).values
     }
 
@@ -212,8 +230,8 @@ mod tests {
         let plan = Plan::new(Metric::named("rd_sec").unwrap(), false);
         let time: Vec<i64> = (0..40).map(|s| s * 1_000_000 + 500_000 + (s % 3 - 1) * 20_000).collect();
         let counts: Vec<u64> = (0..40).collect();
-        let rhythm = Rhythm::of(&time, None).unwrap();
-        let grid = Grid::covering(rhythm.instant(time[1]), rhythm.instant(time[39]), SECOND);
+        let schedule = SamplingSchedule::of(&time, None).unwrap();
+        let grid = Grid::covering(schedule.instant(time[1]), schedule.instant(time[39]), SECOND);
         let mut collector = Collector::new(vec![plan], grid);
         let (component, uptime) = (vec![0; 40], vec![UPTIME_UNKNOWN; 40]);
         let rows = Rows {
@@ -223,7 +241,7 @@ mod tests {
             uptime: &uptime,
             columns: &[&counts],
         };
-        collector.feed(rows, rhythm);
+        collector.feed(rows, schedule);
         assert!(collector.tables()[0].values.iter().all(|v| (0.9..1.1).contains(v)));
     }
 
@@ -247,7 +265,7 @@ mod tests {
                 uptime: &uptime,
                 columns: &[&counts],
             };
-            collector.feed(rows, Rhythm::on_grid(every));
+            collector.feed(rows, SamplingSchedule::on_grid(every));
         }
         assert_eq!(collector.tables()[0].values, alone);
     }
@@ -271,7 +289,7 @@ mod tests {
             uptime: &[0, 0, 0],
             columns: &[&[1, 2, 3]],
         };
-        collector.feed(rows, Rhythm::on_grid(SECOND));
+        collector.feed(rows, SamplingSchedule::on_grid(SECOND));
         assert!(collector.tables()[0].values.iter().all(|v| v.is_nan()));
     }
 }

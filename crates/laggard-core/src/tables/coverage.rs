@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::rhythm::Rhythm;
+use super::schedule::SamplingSchedule;
 use crate::model::time::Timestamp;
 
 /// The sampled instants, as multiples of the interval since 1970.
 #[derive(Clone, Debug)]
 pub struct Coverage {
-    rhythm: Rhythm,
+    schedule: SamplingSchedule,
     /// Bits, by the number of their block: sparse, because recordings may be years apart.
     blocks: BTreeMap<i64, Block>,
 }
@@ -28,13 +28,13 @@ pub struct Gap {
 }
 
 impl Coverage {
-    pub fn new(rhythm: Rhythm) -> Coverage {
-        Coverage { rhythm, blocks: BTreeMap::new() }
+    pub fn new(schedule: SamplingSchedule) -> Coverage {
+        Coverage { schedule, blocks: BTreeMap::new() }
     }
 
     /// Marks the instants nearest to these times.
     pub fn add(&mut self, times: &[i64]) {
-        let (every, phase) = (self.rhythm.every.micros(), self.rhythm.phase.micros());
+        let (every, phase) = (self.schedule.every.micros(), self.schedule.phase.micros());
         let mut left = times
             .iter()
             .map(|time| time.saturating_sub(phase).saturating_add(every / 2).div_euclid(every))
@@ -69,11 +69,11 @@ impl Coverage {
 
     /// The number of missing instants in a gap.
     pub fn missing(&self, gap: Gap) -> u64 {
-        ((gap.to - gap.from).micros() / self.rhythm.every.micros() - 1).unsigned_abs()
+        ((gap.to - gap.from).micros() / self.schedule.every.micros() - 1).unsigned_abs()
     }
 
     fn time(&self, instant: i64) -> Timestamp {
-        Timestamp::from_micros(instant.saturating_mul(self.rhythm.every.micros()))
+        Timestamp::from_micros(instant.saturating_mul(self.schedule.every.micros()))
     }
 
     fn instants(&self) -> impl Iterator<Item = i64> + '_ {
@@ -96,7 +96,7 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     fn coverage(seconds: &[i64]) -> Coverage {
-        let mut coverage = Coverage::new(Rhythm::on_grid(Span::SECOND));
+        let mut coverage = Coverage::new(SamplingSchedule::on_grid(Span::SECOND));
         coverage.add(&seconds.iter().map(|s| s * 1_000_000).collect::<Vec<_>>());
         coverage
     }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn times_at_the_ends_of_the_range_do_no_harm() {
-        let mut coverage = Coverage::new(Rhythm::on_grid(Span::SECOND));
+        let mut coverage = Coverage::new(SamplingSchedule::on_grid(Span::SECOND));
         coverage.add(&[i64::MIN, i64::MAX]);
         assert_eq!(coverage.samples(), 2);
         coverage.gaps();

@@ -6,19 +6,19 @@
 //! instants, never samples in between. Resets, wraps, reboots and clock steps are handled only in [`counters`] and
 //! [`collect`].
 
-#![warn(unreachable_pub)]
-
 pub mod clocks;
 pub mod collect;
 pub mod counters;
 pub mod coverage;
-pub mod envelope;
+pub mod covered_times;
 pub mod grid;
+pub mod outages;
 pub mod rates;
+pub mod recorded_hosts;
 pub mod recorded_times;
-pub mod rhythm;
-pub mod stretches;
+pub mod schedule;
 pub mod summary;
+pub mod value_ranges;
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Table;
 use super::grid::Grid;
-use super::rhythm::Rhythm;
+use super::schedule::SamplingSchedule;
 use crate::model::metric::Metric;
 use crate::model::time::{Span, Timestamp};
 
@@ -55,19 +55,19 @@ impl RateCollector {
     }
 
     /// The first and last time of samples that matter.
-    pub fn span(&self, rhythm: Rhythm) -> (Timestamp, Timestamp) {
-        (self.grid.start - self.grid.step - rhythm.every, self.grid.end() + rhythm.every)
+    pub fn span(&self, schedule: SamplingSchedule) -> (Timestamp, Timestamp) {
+        (self.grid.start - self.grid.step - schedule.every, self.grid.end() + schedule.every)
     }
 
-    pub fn feed(&mut self, rows: RateRows, rhythm: Rhythm) {
+    pub fn feed(&mut self, rows: RateRows, schedule: SamplingSchedule) {
         // Names without rows do not become components.
         let mut numbers: Vec<Option<usize>> = vec![None; rows.names.len()];
         for (row, &time) in rows.time.iter().enumerate() {
-            let Some(cell) = self.cell(rhythm.instant(time)) else { continue };
+            let Some(cell) = self.cell(schedule.instant(time)) else { continue };
             let name = rows.component[row] as usize;
             let number = *numbers[name].get_or_insert_with(|| self.number(&rows.names[name]));
             let operations = rows.operations.map_or(f64::NAN, |o| o[row]);
-            self.components[number].cells[cell].add(rows.values[row], operations, rhythm.every);
+            self.components[number].cells[cell].add(rows.values[row], operations, schedule.every);
         }
     }
 
@@ -99,6 +99,8 @@ impl RateCollector {
 
 impl Cell {
     fn add(&mut self, value: f64, operations: f64, every: Span) {
+        // Without requests there is no average, but the time was recorded.
+        let value = if value.is_nan() && operations == 0.0 { 0.0 } else { value };
         if value.is_nan() {
             return;
         }
@@ -144,7 +146,7 @@ mod tests {
             values: &values,
             operations: Some(&operations),
         };
-        collector.feed(rows, Rhythm::on_grid(Span::SECOND));
+        collector.feed(rows, SamplingSchedule::on_grid(Span::SECOND));
         collector.table().values
     }
 

@@ -1,13 +1,13 @@
 //! The times that a recording covers: its length, its gaps, and hosts whose clocks are wrong.
-//! In: the time that each file covers, then the tables read from them. Out: stretches, gaps, shifted hosts.
+//! In: the time that each file covers, then the tables read from them. Out: covered times, gaps, shifted hosts.
 //! Always: everything is limited to the time that is diagnosed.
 
 use std::collections::BTreeMap;
 
 use super::Table;
 use super::clocks::{Apart, Presence, apart};
+use super::covered_times::{CoveredTime, joined};
 use super::grid::Grid;
-use super::stretches::{Stretch, joined};
 use crate::model::component::Kind;
 use crate::model::time::{Span, Timestamp};
 
@@ -28,7 +28,7 @@ pub struct RecordedTimes {
 pub struct FileTime {
     pub host: String,
     pub kind: Kind,
-    pub stretch: Stretch,
+    pub covered: CoveredTime,
 }
 
 /// A time without two samples to compare.
@@ -56,9 +56,9 @@ impl RecordedTimes {
     }
 
     fn no_samples(&self, step: Span) -> NoSamples {
-        let stretches = || self.files.iter().map(|file| file.stretch);
-        let first = stretches().map(|stretch| stretch.first).min().unwrap_or(Timestamp::MAX);
-        let last = stretches().map(|stretch| stretch.last).max().unwrap_or(Timestamp::MIN);
+        let covered = || self.files.iter().map(|file| file.covered);
+        let first = covered().map(|covered| covered.first).min().unwrap_or(Timestamp::MAX);
+        let last = covered().map(|covered| covered.last).max().unwrap_or(Timestamp::MIN);
         NoSamples { step, first, last }
     }
 
@@ -68,15 +68,15 @@ impl RecordedTimes {
     }
 
     fn grids(&self, step: Span) -> Vec<Grid> {
-        let stretches = joined(self.files.iter().map(|file| file.stretch), step);
-        stretches.iter().filter_map(|stretch| stretch.grid(self.from, self.to, step)).collect()
+        let covered = joined(self.files.iter().map(|file| file.covered), step);
+        covered.iter().filter_map(|covered| covered.grid(self.from, self.to, step)).collect()
     }
 
     /// Hosts whose clocks may be wrong.
     pub fn shifted_hosts(&self) -> Vec<Apart<'_>> {
         let mut hosts: BTreeMap<&str, Presence> = BTreeMap::new();
-        for FileTime { host, stretch, .. } in &self.files {
-            let (first, last) = (stretch.first.max(self.from), stretch.last.min(self.to));
+        for FileTime { host, covered, .. } in &self.files {
+            let (first, last) = (covered.first.max(self.from), covered.last.min(self.to));
             if first <= last {
                 let known = hosts.entry(host).or_insert(Presence { host, first, last });
                 (known.first, known.last) = (known.first.min(first), known.last.max(last));

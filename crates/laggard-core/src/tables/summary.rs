@@ -81,6 +81,24 @@ impl Summary {
         (count > 0).then(|| sums[range].iter().sum::<f64>() / count as f64)
     }
 
+    /// The mean of a component in some buckets, weighted by another metric; the plain mean where that has no samples.
+    pub fn weighted_mean(
+        &self,
+        metric: MetricId,
+        weight: MetricId,
+        recorded: &str,
+        range: Range<usize>,
+    ) -> Option<f64> {
+        let (Some(values), Some(weights)) = (self.row(metric, recorded), self.row(weight, recorded)) else {
+            return self.mean(metric, recorded, range);
+        };
+        let both = values.get(range.clone())?.iter().zip(&weights[range]);
+        let known = both.filter(|(value, weight)| !value.is_nan() && **weight > 0.0);
+        let (sum, all) =
+            known.fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
+        (all > 0.0).then(|| sum / all)
+    }
+
     /// The number of buckets with samples of a component, of any metric, and of those with a sample that is not 0.
     pub fn presence(&self, recorded: &str, range: Range<usize>) -> (usize, usize) {
         let rows: Vec<(&[f64], &[u32])> =

@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::methods::papers::distances::Measure;
-use crate::methods::papers::production::Production;
-use crate::methods::papers::testbench::Testbench;
+use crate::methods::papers::production::{Intrepid, Production};
+use crate::methods::papers::published::Paper;
+use crate::methods::papers::settings::PaperSettings;
+use crate::methods::papers::testbench::{Fast10, Testbench};
 use crate::methods::papers::thresholds::GroupThresholds;
 use crate::methods::papers::training::{Trainer, TrainingError};
 use crate::methods::{Detector, Method, Peers};
@@ -13,7 +15,7 @@ use crate::model::metric::Metric;
 use crate::model::time::{Span, Timestamp};
 use crate::scores::MetricScores;
 use crate::tables::Table;
-use crate::tables::envelope::Envelope;
+use crate::tables::value_ranges::Envelope;
 
 use super::GroupPicture;
 
@@ -35,6 +37,30 @@ impl Trainable {
         match self {
             Trainable::Production(production) => production.comparison.measure,
             Trainable::Testbench(testbench) => testbench.comparison.measure,
+        }
+    }
+
+    /// The numbers that are not the paper's.
+    pub fn changed_settings(&self) -> PaperSettings {
+        match self {
+            Trainable::Production(production) => production.changed_settings(),
+            Trainable::Testbench(testbench) => testbench.changed_settings(),
+        }
+    }
+
+    /// A threshold that is not below this is never exceeded. None: the score has the metric's unit.
+    pub fn highest_score(&self, metric: &Metric) -> Option<f64> {
+        match self {
+            Trainable::Production(production) => production.highest_score(metric),
+            Trainable::Testbench(testbench) => testbench.highest_score(metric),
+        }
+    }
+
+    /// The shortest recording that the paper would have trained on.
+    pub fn enough(&self) -> Option<Span> {
+        match self {
+            Trainable::Production(_) => Intrepid::TRAINING,
+            Trainable::Testbench(_) => Fast10::TRAINING,
         }
     }
 

@@ -9,7 +9,7 @@ pub use learner::{Learner, LearntThresholds, PicturedTime, Trainable};
 use crate::diagnosis::Warning;
 use crate::methods::papers::thresholds::{GroupThresholds, Origin};
 use crate::model::metric::{Metric, MetricId};
-use crate::tables::envelope::Envelope;
+use crate::tables::value_ranges::Envelope;
 
 #[derive(Clone, Debug)]
 pub struct TrainingResult {

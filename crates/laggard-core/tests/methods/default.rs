@@ -131,7 +131,7 @@ fn selecting_latency_alone_does_not_change_its_scores() {
     slower(&mut latency, 4, HOUR, 6 * HOUR, 1.6);
     let only = Laggard { only: vec![Metric::named("await").unwrap()], ..method(6 * HOUR) };
     let names: Vec<&str> = only.metrics(&Kind::ATTACHMENT).iter().map(|metric| metric.name).collect();
-    assert_eq!(names, ["await", "throughput"]);
+    assert_eq!(names, ["await", "throughput", "tps"]);
     let metrics = both(&latency, &load);
     let text = |method: &Laggard| {
         let mut scores = evaluate_all(method, &metrics, &[]);

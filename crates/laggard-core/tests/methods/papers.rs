@@ -4,6 +4,7 @@ use laggard_core::methods::Method;
 use laggard_core::methods::papers::distances::bins::{BinRule, MOST_BINS};
 use laggard_core::methods::papers::distances::{Measure, is_evaluable, naive};
 use laggard_core::methods::papers::production::Production;
+use laggard_core::methods::papers::settings::PaperSettings;
 use laggard_core::methods::papers::testbench::Testbench;
 use laggard_core::methods::papers::thresholds::{Origin, Thresholds};
 use laggard_core::methods::papers::training::{Trainer, TrainingError};
@@ -29,7 +30,8 @@ fn thresholds(trainer: Trainer, metric: &str, rows: &Samples, method: &str, meas
     trainer.take(&[table(metric, rows, 0, rows[0].len())]);
     let at = Timestamp::from_seconds;
     let dataset = "calm".into();
-    let origin = Origin { dataset, from: at(0), to: at(1), method: method.into(), measure, date: at(2) };
+    let (method, settings) = (method.into(), PaperSettings::default());
+    let origin = Origin { dataset, from: at(0), to: at(1), method, measure, date: at(2), settings };
     Thresholds::new(
         origin,
         trainer.finish().into_iter().map(|group| group.expect("enough to train on")).collect(),
@@ -64,7 +66,7 @@ fn without_training_a_slow_member_is_still_the_only_faulty_one() {
 }
 
 #[test]
-fn a_member_that_is_gone_is_faulty() {
+fn an_absent_member_is_faulty() {
     let mut gone = healthy(8, 1000, 4);
     gone[1][400..700].fill(f64::NAN);
     let windows = evaluate(&trained(&healthy(8, 1000, 5), Measure::Cdf), "await", &gone);
@@ -209,6 +211,87 @@ fn links_have_one_threshold_that_is_not_doubled() {
     assert!(known.groups[0].components.is_empty() && (0.1..0.4).contains(&common), "{common}");
     let method = method.with_thresholds(known).unwrap();
     assert_eq!(faulty(&evaluate_links(&method, &links(200, 19, true), &[])), [6]);
+}
+
+fn settings(words: &[&str]) -> PaperSettings {
+    let one = |word: &&str| word.parse::<PaperSettings>().expect("a setting");
+    words.iter().map(one).fold(PaperSettings::default(), |all, one| one.or(all))
+}
+
+#[test]
+fn settings_change_the_windows_and_the_filter() {
+    let calm = healthy(8, 600, 20);
+    let mut brief = calm.clone();
+    brief[3][300..360].iter_mut().for_each(|value| *value *= 6.0);
+    let with = |words: &[&str]| Production::default().with_settings(&settings(words)).unwrap();
+    let windows = evaluate(&with(&["window=40", "shift=20", "smoothing=1"]), "await", &calm);
+    assert_eq!(windows[0].window.length, Span::from_seconds(40 * 15));
+    assert_eq!(windows[1].window.start - windows[0].window.start, Span::from_seconds(20 * 15));
+    assert_eq!(windows.len(), 29);
+    assert_eq!(faulty(&evaluate(&with(&["k=1"]), "await", &brief)), [3]);
+    assert!(faulty(&evaluate(&with(&["k=8"]), "await", &brief)).is_empty());
+}
+
+#[test]
+fn settings_that_a_method_does_not_have_are_refused() {
+    let error = |words: &[&str], measure: Measure| {
+        let method = Production::default().with_measure(measure);
+        method.with_settings(&settings(words)).unwrap_err().to_string()
+    };
+    assert!(error(&["window=20"], Measure::Cdf).contains("shift=30 is longer than window=20"));
+    let cwnd = error(&["cwnd-smoothing=5"], Measure::Cdf);
+    assert!(cwnd.contains("production with the measure cdf has no setting cwnd-smoothing"), "{cwnd}");
+    let bins = error(&["bins=5"], Measure::Median);
+    assert!(bins.contains("production with the measure median has no setting bins"), "{bins}");
+}
+
+#[test]
+fn thresholds_are_refused_with_other_settings_and_accepted_with_the_papers_in_words() {
+    let calm = healthy(8, 600, 21);
+    let known = thresholds(
+        Production::default().train(&peers(8, Kind::ATTACHMENT)),
+        "await",
+        &calm,
+        "production",
+        Measure::Cdf,
+    );
+    let with = |words: &[&str]| {
+        let method = Production::default().with_settings(&settings(words)).unwrap();
+        method.with_thresholds(known.clone()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(with(&["window=60", "bins=freedman-diaconis"]), Ok(()));
+    let refused = with(&["window=80", "cushion=3", "partition=10"]).unwrap_err();
+    let expected =
+        "trained with window=60, cushion=2, partition=none, not with window=80, cushion=3, partition=10;";
+    assert!(refused.contains(expected), "{refused}");
+}
+
+#[test]
+fn a_slow_member_of_a_large_group_is_found_in_rotating_partitions() {
+    let mut slow = healthy(60, 700, 22);
+    slow[41].iter_mut().for_each(|value| *value *= 6.0);
+    let settings = settings(&["partition=10"]);
+    let production = Production::default().with_settings(&settings).unwrap();
+    assert_eq!(faulty(&evaluate(&production, "await", &slow)), [41]);
+    let testbench = Testbench::default().with_settings(&settings).unwrap();
+    assert_eq!(faulty(&evaluate(&testbench, "await", &slow)), [41]);
+}
+
+#[test]
+fn no_score_is_above_the_highest_there_is() {
+    let highest = |method: Option<f64>| method.unwrap();
+    let (metric, cwnd) = (Metric::named("await").unwrap(), Metric::named("cwnd").unwrap());
+    assert_eq!(highest(Production::default().highest_score(metric)), 60.0 * 1000.0);
+    assert_eq!(highest(Testbench::default().highest_score(cwnd)), 1.0);
+    assert_eq!(Production::default().with_measure(Measure::Thresh).highest_score(metric), None);
+    let mut rows = vec![vec![0.0; 200]; 8];
+    rows[3].fill(f64::NAN);
+    for method in [Testbench::default(), Testbench::default().with_settings(&settings(&["bins=9"])).unwrap()]
+    {
+        let bound = highest(method.highest_score(metric)) as f32;
+        let scores: Vec<f32> = evaluate(&method, "await", &rows).iter().map(|w| w.scores[3].score).collect();
+        assert!(scores.iter().all(|score| *score > 0.99 * bound && *score <= bound), "{scores:?} {bound}");
+    }
 }
 
 #[test]

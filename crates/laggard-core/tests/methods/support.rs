@@ -11,12 +11,12 @@ use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 
 /// Rows of samples, one for each member.
-pub type Samples = Vec<Vec<f64>>;
+pub(crate) type Samples = Vec<Vec<f64>>;
 
-pub const STEP: Span = Span::from_seconds(15);
+pub(crate) const STEP: Span = Span::from_seconds(15);
 
 /// Numbers that repeat from run to run, between 0 and 1.
-pub fn dice(seed: u64) -> impl FnMut() -> f64 {
+pub(crate) fn dice(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     move || {
         state ^= state << 13;
@@ -27,19 +27,19 @@ pub fn dice(seed: u64) -> impl FnMut() -> f64 {
 }
 
 /// Members that share a load, each with its own noise.
-pub fn healthy(members: usize, len: usize, seed: u64) -> Samples {
+pub(crate) fn healthy(members: usize, len: usize, seed: u64) -> Samples {
     let mut roll = dice(seed);
     let load: Vec<f64> = (0..len).map(|k| 5.0 + 3.0 * (k as f64 / 37.0).sin() + roll()).collect();
     (0..members).map(|_| load.iter().map(|load| load * (0.8 + 0.4 * roll())).collect()).collect()
 }
 
-pub fn peers(members: usize, kind: Kind) -> Peers {
+pub(crate) fn peers(members: usize, kind: Kind) -> Peers {
     let members = (0..members).map(|number| Arc::from(format!("c{number}"))).collect();
-    Peers { group: "all".into(), kind, members, servers: vec![] }
+    Peers { group: "all".into(), kind, class: None, members, servers: vec![] }
 }
 
 /// Samples `from..to` of all members.
-pub fn table(metric: &str, rows: &Samples, from: usize, to: usize) -> Table {
+pub(crate) fn table(metric: &str, rows: &Samples, from: usize, to: usize) -> Table {
     let start = Timestamp::from_seconds(STEP.micros() / 1_000_000 * from as i64);
     let grid = Grid { start, step: STEP, len: to - from };
     let mut table = Table::new(Metric::named(metric).expect("a registered metric"), grid);
@@ -51,12 +51,12 @@ pub fn table(metric: &str, rows: &Samples, from: usize, to: usize) -> Table {
 }
 
 /// The scores of one metric of attachments.
-pub fn evaluate(method: &dyn Method, metric: &str, rows: &Samples) -> Vec<ScoredWindow> {
+pub(crate) fn evaluate(method: &dyn Method, metric: &str, rows: &Samples) -> Vec<ScoredWindow> {
     evaluate_in_chunks(method, metric, rows, &[])
 }
 
 /// The same, in several chunks.
-pub fn evaluate_in_chunks(
+pub(crate) fn evaluate_in_chunks(
     method: &dyn Method,
     metric: &str,
     rows: &Samples,
@@ -66,12 +66,16 @@ pub fn evaluate_in_chunks(
 }
 
 /// The scores of several metrics of attachments.
-pub fn evaluate_all(method: &dyn Method, metrics: &[(&str, &Samples)], cuts: &[usize]) -> Vec<MetricScores> {
+pub(crate) fn evaluate_all(
+    method: &dyn Method,
+    metrics: &[(&str, &Samples)],
+    cuts: &[usize],
+) -> Vec<MetricScores> {
     evaluate_kind(method, &Kind::ATTACHMENT, metrics, cuts)
 }
 
 /// The same for another kind.
-pub fn evaluate_kind(
+pub(crate) fn evaluate_kind(
     method: &dyn Method,
     kind: &Kind,
     metrics: &[(&str, &Samples)],
@@ -89,7 +93,7 @@ pub fn evaluate_kind(
 }
 
 /// Members that are faulty in any window.
-pub fn faulty<'a>(windows: impl IntoIterator<Item = &'a ScoredWindow>) -> Vec<usize> {
+pub(crate) fn faulty<'a>(windows: impl IntoIterator<Item = &'a ScoredWindow>) -> Vec<usize> {
     let faulty = |window: &ScoredWindow| -> Vec<usize> {
         (0..window.scores.len()).filter(|member| window.scores[*member].is_faulty).collect()
     };
@@ -100,6 +104,6 @@ pub fn faulty<'a>(windows: impl IntoIterator<Item = &'a ScoredWindow>) -> Vec<us
 }
 
 /// NaN equals NaN here.
-pub fn text(windows: &[ScoredWindow]) -> String {
+pub(crate) fn text(windows: &[ScoredWindow]) -> String {
     format!("{windows:?}")
 }

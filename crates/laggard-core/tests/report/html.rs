@@ -35,7 +35,7 @@ fn lines(page: &str) -> String {
 }
 
 #[test]
-fn pages_are_well_formed_and_stand_alone() {
+fn pages_are_well_formed_and_self_contained() {
     let reports = [
         sample::one_suspect(),
         sample::two_suspects(),
@@ -82,7 +82,7 @@ fn foreign_names_are_only_shown() {
 }
 
 #[test]
-fn every_picture_has_words_for_those_who_cannot_see_it() {
+fn every_picture_has_a_text_alternative() {
     let elements = xml::elements(&page(&sample::two_suspects()));
     let pictures = elements.iter().filter(|element| element.name == "svg");
     assert!(pictures.clone().count() >= 6);

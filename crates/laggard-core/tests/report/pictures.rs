@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use laggard_core::diagnosis::{Comparison, HeatMap, Mark, Named, Node};
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::report::svg::{comparison, heat, scores, tree};
+use laggard_core::report::svg::{comparison, heat, score_line, tree};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
@@ -12,7 +12,7 @@ use crate::{sample, xml};
 use laggard_core::model::metric::MetricId;
 
 /// Fails unless the picture is well-formed and every coordinate lies in its view box.
-pub fn check(picture: &str) {
+pub(crate) fn check(picture: &str) {
     let elements = xml::elements(picture);
     let view: Vec<f64> =
         elements[0].attribute("viewBox").unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
@@ -85,7 +85,7 @@ fn any_comparison() -> impl Strategy<Value = Comparison> {
 fn any_node() -> impl Strategy<Value = Node> {
     let marks = prop_oneof![Just(Mark::Unremarkable), Just(Mark::Explained), Just(Mark::Suspect)];
     let node = |parts: Vec<Node>, name: String, mark, others| Node {
-        component: Named { kind: name.as_str().into(), name },
+        component: Named::new(name.as_str().into(), name),
         mark,
         parts,
         others,
@@ -102,7 +102,7 @@ proptest! {
     #[test]
     fn series_stay_inside(comparison in any_comparison(), since in instant(), until in instant()) {
         check(&comparison::draw(&comparison, Some((since, until))).into_string());
-        if let Some(picture) = scores::draw(&comparison, Some((since, until))) {
+        if let Some(picture) = score_line::draw(&comparison, Some((since, until))) {
             check(&picture.into_string());
         }
     }
@@ -157,7 +157,7 @@ fn a_million_points_make_a_small_picture_with_the_spike_in_it() {
 fn the_culprit_is_drawn_however_large_the_system() {
     let server = |k: usize| {
         let mark = if k == 900 { Mark::Suspect } else { Mark::Unremarkable };
-        let component = Named { kind: "server".into(), name: format!("oss{k}") };
+        let component = Named::new("server".into(), format!("oss{k}"));
         Node { component, mark, parts: Vec::new(), others: 0 }
     };
     let roots: Vec<Node> = (0..1000).map(server).collect();

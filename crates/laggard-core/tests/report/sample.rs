@@ -9,7 +9,7 @@ use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::{Group, Remark, Report, SCHEMA};
 
 /// 2026-11-15T08:00:00Z, when all samples begin.
-pub const START: Timestamp = Timestamp::from_seconds(1_794_729_600);
+pub(crate) const START: Timestamp = Timestamp::from_seconds(1_794_729_600);
 const MINUTE: Span = Span::from_seconds(60);
 const MINUTES: usize = 270;
 /// The minute from which the culprits are slow.
@@ -20,7 +20,7 @@ fn after(minutes: usize) -> Timestamp {
 }
 
 fn named(kind: &str, name: &str) -> Named {
-    Named { kind: Kind::from(kind), name: name.into() }
+    Named::new(Kind::from(kind), name)
 }
 
 /// A number from -1 to 1 that only seems to be random.
@@ -44,6 +44,8 @@ fn empty() -> Report {
         to: Some(after(MINUTES)),
         suspects: Vec::new(),
         groups: Vec::new(),
+        observations: Vec::new(),
+        left_out: Vec::new(),
         warnings: Vec::new(),
         timings: None,
         pictures: Pictures::default(),
@@ -51,7 +53,13 @@ fn empty() -> Report {
 }
 
 fn group(name: &str, kind: &str, members: usize, note: &str) -> Group {
-    Group { name: name.into(), kind: Kind::from(kind), members, judged: members >= 3, note: note.into() }
+    Group {
+        name: name.into(),
+        kind: Kind::from(kind),
+        members,
+        is_evaluated: members >= 3,
+        note: note.into(),
+    }
 }
 
 /// A metric of a component that becomes `times` as large as its peers' at the onset.
@@ -192,7 +200,7 @@ fn servers(culprit: &str) -> Vec<Node> {
 }
 
 /// One slow disk among twelve.
-pub fn one_suspect() -> Report {
+pub(crate) fn one_suspect() -> Report {
     let rows: Vec<(&str, f64)> =
         DISKS.into_iter().map(|name| (name, if name == "oss3:sdb" { 2.7 } else { 1.0 })).collect();
     let pictures = vec![
@@ -207,6 +215,8 @@ pub fn one_suspect() -> Report {
             group("server", "server", 4, ""),
             group("client", "client", 2, "a comparison needs at least 3 peers"),
         ],
+        observations: Vec::new(),
+        left_out: Vec::new(),
         warnings: vec![Remark {
             text: "the recording has 1 gap".into(),
             next: "`laggard tables DATASET --json` lists the gaps".into(),
@@ -272,7 +282,7 @@ fn array(luns: &[String]) -> Node {
 }
 
 /// A controller that takes fifty LUNs down, and a server whose packets are lost.
-pub fn two_suspects() -> Report {
+pub(crate) fn two_suspects() -> Report {
     let luns: Vec<String> = (50..100).map(|k| format!("ddn3-lun{k}")).collect();
     let nic = node("nic", "fs7/eth0", Mark::Explained, Vec::new(), 0);
     let topology = vec![
@@ -300,7 +310,7 @@ pub fn two_suspects() -> Report {
 }
 
 /// A healthy system.
-pub fn healthy() -> Report {
+pub(crate) fn healthy() -> Report {
     let rows: Vec<(&str, f64)> = DISKS.into_iter().map(|name| (name, 1.0)).collect();
     Report {
         groups: vec![group("attachment", "attachment", 12, ""), group("server", "server", 4, "")],
@@ -310,7 +320,7 @@ pub fn healthy() -> Report {
 }
 
 /// Too little to evaluate.
-pub fn only_warnings() -> Report {
+pub(crate) fn only_warnings() -> Report {
     Report {
         to: Some(after(4)),
         groups: vec![group("server", "server", 2, "a comparison needs at least 3 peers")],
@@ -329,7 +339,7 @@ pub fn only_warnings() -> Report {
 }
 
 /// Names that contain markup and terminal control sequences.
-pub fn hostile() -> Report {
+pub(crate) fn hostile() -> Report {
     let evil = "<script>alert(1)</script>\"'&\x1b[2J\u{202e}]]>";
     let mut report = one_suspect();
     let suspect = &mut report.suspects[0];

@@ -72,5 +72,5 @@ fn timings_are_shown_on_request() {
 #[test]
 fn an_empty_report_is_rendered_too() {
     let report = Report { groups: Vec::new(), from: None, to: None, ..sample::only_warnings() };
-    assert!(rendered(&report, 0).contains("Nothing could be evaluated"));
+    assert!(rendered(&report, 0).contains("Cannot tell: nothing could be evaluated"));
 }

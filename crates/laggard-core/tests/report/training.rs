@@ -2,14 +2,15 @@
 
 use laggard_core::diagnosis::{Cause, KnownIncident, Warning};
 use laggard_core::methods::papers::distances::Measure;
+use laggard_core::methods::papers::settings::PaperSettings;
 use laggard_core::methods::papers::thresholds::Origin;
 use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::html::training::page;
 use laggard_core::report::svg::superimposed;
 use laggard_core::tables::Table;
-use laggard_core::tables::envelope::Envelope;
 use laggard_core::tables::grid::Grid;
+use laggard_core::tables::value_ranges::Envelope;
 use laggard_core::training::{GroupPicture, Outlier, ThresholdSummary, TrainingResult};
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
@@ -42,7 +43,7 @@ fn trained(name: &str) -> TrainingResult {
         outliers: vec![one],
     };
     TrainingResult {
-        origin: Origin { dataset, from, to, method, measure, date: to },
+        origin: Origin { dataset, from, to, method, measure, date: to, settings: PaperSettings::default() },
         summaries: vec![summary],
         warnings: vec![Warning::NotCalm {
             suspects: vec![KnownIncident {

@@ -72,7 +72,7 @@ fn a_ratio_near_one_is_left_out() {
 
 #[test]
 fn no_suspects_comes_with_its_limits() {
-    assert_eq!(certainty(&sample::healthy()).len(), 2);
+    assert_eq!(certainty(&sample::healthy()).len(), 3);
     assert!(certainty(&sample::only_warnings())[0].contains("does not show"));
     let mut hasty = sample::healthy();
     hasty.to = hasty.from.map(|from| from + laggard_core::model::time::Span::from_seconds(300));

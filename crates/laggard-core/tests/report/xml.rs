@@ -8,20 +8,20 @@ const VOID: [&str; 2] = ["meta", "br"];
 
 /// An element: its name and attributes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Element {
-    pub name: String,
-    pub attributes: Vec<(String, String)>,
+pub(crate) struct Element {
+    pub(crate) name: String,
+    pub(crate) attributes: Vec<(String, String)>,
 }
 
 impl Element {
     /// The value of an attribute.
-    pub fn attribute(&self, name: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// All elements, if the text is well-formed; fails the test otherwise.
-pub fn elements(text: &str) -> Vec<Element> {
+pub(crate) fn elements(text: &str) -> Vec<Element> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
     let (mut open, mut found) = (Vec::new(), Vec::new());

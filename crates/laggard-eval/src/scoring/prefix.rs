@@ -1,6 +1,6 @@
 //! A method that gets only the beginning of a recording.
 
-use laggard_core::methods::{Detector, Method, Peers};
+use laggard_core::methods::{Detector, Evaluator, GroupTables, Method, Peers, Reasoning};
 use laggard_core::model::component::Kind;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
@@ -31,9 +31,48 @@ impl Method for Prefix {
         self.method.counted_length(step)
     }
 
+    fn reasoning(&self) -> Reasoning {
+        self.method.reasoning()
+    }
+
     fn detector(&self, peers: &Peers) -> Box<dyn Detector> {
         Box::new(PrefixDetector { detector: Some(self.method.detector(peers)), left: self.span })
     }
+
+    fn evaluator(&self, groups: &[Peers]) -> Box<dyn Evaluator> {
+        let left = vec![self.span; groups.len()];
+        Box::new(PrefixEvaluator { evaluator: self.method.evaluator(groups), left })
+    }
+}
+
+/// All groups, which share what is ordinary.
+struct PrefixEvaluator {
+    evaluator: Box<dyn Evaluator>,
+    left: Vec<Span>,
+}
+
+impl Evaluator for PrefixEvaluator {
+    fn evaluate(&mut self, groups: Vec<GroupTables>) -> Vec<Vec<MetricScores>> {
+        let cut = groups.into_iter().zip(&mut self.left).map(|(group, left)| cut(group, left)).collect();
+        self.evaluator.evaluate(cut)
+    }
+
+    fn finish(&mut self) -> Vec<Vec<MetricScores>> {
+        self.evaluator.finish()
+    }
+}
+
+/// The part of a group's tables that is still within its span.
+fn cut(group: GroupTables, left: &mut Span) -> GroupTables {
+    let Some(grid) = group.tables.first().map(|table| table.grid) else { return group };
+    let (len, used) = within(&sampled(&group.tables), grid.step, *left);
+    *left = *left + used * -1;
+    if len == 0 {
+        return GroupTables::default();
+    }
+    let rows = group.is_recorded.chunks(grid.len.max(1));
+    let is_recorded = rows.flat_map(|row| row.iter().take(len).copied()).collect();
+    GroupTables { tables: group.tables.iter().map(|table| begin(table, len)).collect(), is_recorded }
 }
 
 struct PrefixDetector {
@@ -105,6 +144,7 @@ mod tests {
         let peers = Peers {
             group: "g".into(),
             kind: Kind::ATTACHMENT,
+            class: None,
             members: vec!["x".into(); 3],
             servers: vec![],
         };

@@ -1,11 +1,14 @@
 //! The methods that `laggard eval` can score.
 
 use laggard_core::methods::Method;
+use laggard_core::methods::choice::{ChoiceError, PaperOptions};
 use laggard_core::methods::laggard::{Laggard, Settings};
 use laggard_core::methods::papers::distances::Measure;
-use laggard_core::methods::papers::production::Production;
-use laggard_core::methods::papers::testbench::Testbench;
-use laggard_core::methods::papers::thresholds::Thresholds;
+use laggard_core::methods::papers::production::Intrepid;
+use laggard_core::methods::papers::published::{Paper, Published};
+use laggard_core::methods::papers::settings::PaperSettings;
+use laggard_core::methods::papers::testbench::Fast10;
+use laggard_core::methods::papers::thresholds::{Thresholds, ThresholdsError};
 use laggard_core::model::time::Span;
 
 use super::comparison::{ComparisonMethod, ConfiguredComparison};
@@ -30,6 +33,8 @@ pub struct RunSettings {
     pub scale: f64,
     /// The sampling step of the papers' methods; `None`: the step that the papers use.
     pub step: Option<Span>,
+    /// Changed numbers of the papers' methods.
+    pub settings: PaperSettings,
 }
 
 impl ScoredMethod {
@@ -73,52 +78,68 @@ impl ScoredMethod {
 
     /// True if one of the thresholds was trained for this method.
     pub fn fits_any(self, trained: &[Thresholds]) -> bool {
-        let untrained = Production::default();
-        trained.iter().any(|thresholds| match self {
-            ScoredMethod::Production(measure) => {
-                untrained.clone().with_measure(measure).with_thresholds(thresholds.clone()).is_ok()
-            }
-            ScoredMethod::Testbench => Testbench::default().with_thresholds(thresholds.clone()).is_ok(),
+        let is_for =
+            |method: &str, measure: Measure| trained.iter().any(|t| t.check(method, measure).is_ok());
+        match self {
+            ScoredMethod::Production(measure) => is_for(Intrepid::NAME, measure),
+            ScoredMethod::Testbench => is_for(Fast10::NAME, Measure::Kl),
             ScoredMethod::Laggard | ScoredMethod::Comparison(_) => false,
-        })
+        }
     }
 
     /// The window lengths: the requested ones, or the method's own fixed number of samples.
-    pub fn lengths(self, asked: &[Span], step: Span) -> Vec<Span> {
+    pub fn lengths(self, asked: &[Span], step: Span, settings: &PaperSettings) -> Vec<Span> {
+        let samples = |papers: usize| vec![step * settings.window.unwrap_or(papers) as i64];
         match self {
-            ScoredMethod::Production(_) => vec![step * 60],
-            ScoredMethod::Testbench => vec![step * 64],
+            ScoredMethod::Production(_) => samples(60),
+            ScoredMethod::Testbench => samples(64),
             ScoredMethod::Laggard | ScoredMethod::Comparison(_) => asked.to_vec(),
         }
     }
 
-    /// Uses the thresholds that were trained for this method, if there are any.
-    pub fn method(self, run: &RunSettings, trained: &[Thresholds]) -> Box<dyn Method> {
-        match self {
+    /// Uses the thresholds that were trained for this method, if there are any. Fails for settings that the method does
+    /// not have, and if its thresholds were trained with other settings.
+    pub fn method(self, run: &RunSettings, of: &[Thresholds]) -> Result<Box<dyn Method>, ChoiceError> {
+        Ok(match self {
             ScoredMethod::Laggard => Box::new(laggard(run)),
             ScoredMethod::Production(measure) => {
-                let mut untrained = Production::default().with_measure(measure).with_exact_scores();
-                untrained.step = run.step.unwrap_or(untrained.step);
-                let fitting = trained.iter().find_map(|t| untrained.clone().with_thresholds(t.clone()).ok());
-                Box::new(fitting.unwrap_or(untrained))
+                let method = run.options(Some(measure)).published::<Intrepid>()?;
+                Box::new(trained(method.with_exact_scores(), of)?)
             }
-            ScoredMethod::Testbench => {
-                let mut untrained = Testbench::default();
-                untrained.step = run.step.unwrap_or(untrained.step);
-                let fitting = trained.iter().find_map(|t| untrained.clone().with_thresholds(t.clone()).ok());
-                Box::new(fitting.unwrap_or(untrained))
-            }
+            ScoredMethod::Testbench => Box::new(trained(run.options(None).published::<Fast10>()?, of)?),
             ScoredMethod::Comparison(comparison) => {
                 Box::new(ConfiguredComparison { comparison, lengths: run.lengths.clone(), scale: run.scale })
             }
+        })
+    }
+}
+
+impl RunSettings {
+    fn options(&self, measure: Option<Measure>) -> PaperOptions {
+        PaperOptions { measure, metrics: Vec::new(), step: self.step, settings: self.settings }
+    }
+}
+
+/// With the first thresholds that fit. Those of other methods are left out; those of the method must fit.
+fn trained<P: Paper>(
+    untrained: Published<P>,
+    thresholds: &[Thresholds],
+) -> Result<Published<P>, ThresholdsError> {
+    let mut unfit = None;
+    for thresholds in thresholds {
+        match untrained.clone().with_thresholds(thresholds.clone()) {
+            Ok(method) => return Ok(method),
+            Err(ThresholdsError::Mismatch { .. }) => {}
+            Err(error) => unfit = Some(error),
         }
     }
+    unfit.map_or(Ok(untrained), Err)
 }
 
 /// Uses the default windows and the requested ones.
 pub fn laggard(run: &RunSettings) -> Laggard {
     let mut settings = Settings { span: Some(run.span), ..Settings::default() };
-    settings.threshold *= run.scale;
+    settings.deviations *= run.scale;
     let lengths = [&settings.lengths[..], &run.lengths].concat();
     Laggard { settings: settings.with_lengths(lengths), ..Laggard::default() }
 }
@@ -129,11 +150,16 @@ mod tests {
 
     #[test]
     fn names_can_be_parsed_and_match_the_names_of_the_methods() {
-        let run =
-            RunSettings { span: Span::DAY, lengths: vec![Span::from_seconds(300)], scale: 1.0, step: None };
+        let run = RunSettings {
+            span: Span::DAY,
+            lengths: vec![Span::from_seconds(300)],
+            scale: 1.0,
+            step: None,
+            settings: PaperSettings::default(),
+        };
         for scored_method in ScoredMethod::ALL {
             assert_eq!(ScoredMethod::named(scored_method.as_str()), Some(scored_method));
-            assert!(scored_method.as_str().starts_with(scored_method.method(&run, &[]).name()));
+            assert!(scored_method.as_str().starts_with(scored_method.method(&run, &[]).unwrap().name()));
         }
     }
 }

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use laggard_core::evaluation::{Evaluation, GroupScores};
 use laggard_core::methods::Method;
+use laggard_core::methods::choice::ChoiceError;
+use laggard_core::methods::papers::settings::PaperSettings;
 use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::{Metric, MetricId};
@@ -27,6 +29,8 @@ pub(crate) struct Plan {
     pub lengths: Vec<Span>,
     /// The sampling step of the papers' methods; `None`: the step that the papers use.
     pub step: Option<Span>,
+    /// Changed numbers of the papers' methods.
+    pub settings: PaperSettings,
     /// Each method also runs on only this much data from the beginning.
     pub beginnings: Vec<Span>,
     /// Multiples of the default threshold; empty: the default threshold only.
@@ -97,7 +101,7 @@ impl<'a> ScoringRun<'a> {
         plan: &'a Plan,
         every: Span,
         span: Span,
-    ) -> ScoringRun<'a> {
+    ) -> Result<ScoringRun<'a>, ChoiceError> {
         let mut runs = Vec::new();
         for &scored_method in &plan.methods {
             let others =
@@ -107,8 +111,8 @@ impl<'a> ScoringRun<'a> {
                     plan.beginnings.iter().copied().filter(|beginning| *beginning < span).map(Some);
                 for beginning in beginnings.chain([None]) {
                     let (span, lengths) = (beginning.unwrap_or(span), plan.lengths.clone());
-                    let run = RunSettings { span, lengths, scale, step: plan.step };
-                    let method = scored_method.method(&run, &plan.trained);
+                    let run = RunSettings { span, lengths, scale, step: plan.step, settings: plan.settings };
+                    let method = scored_method.method(&run, &plan.trained)?;
                     runs.push(MethodRun::new(
                         inventory,
                         plan,
@@ -121,7 +125,7 @@ impl<'a> ScoringRun<'a> {
                 }
             }
         }
-        ScoringRun { inventory, truth, plan, sampled_time: SampledTime::new(inventory), runs }
+        Ok(ScoringRun { inventory, truth, plan, sampled_time: SampledTime::new(inventory), runs })
     }
 
     /// The sampling steps that the methods need, shortest first.
@@ -235,7 +239,8 @@ impl MethodRun {
             None => method,
         };
         let is_usual = beginning.is_none() && scale == 1.0;
-        let windows = is_usual.then(|| WindowTally::new(&scored_method.lengths(&plan.lengths, step)));
+        let windows =
+            is_usual.then(|| WindowTally::new(&scored_method.lengths(&plan.lengths, step, &plan.settings)));
         let evaluation = Evaluation::new(inventory, &*method);
         MethodRun {
             scored_method,

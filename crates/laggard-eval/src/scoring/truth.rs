@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use laggard_core::diagnosis::Cause;
 use laggard_core::model::cluster::{Component, Inventory};
+use laggard_core::model::component::Container;
 use laggard_core::scores::Window;
 
 use super::labels::Label;
@@ -98,7 +99,7 @@ fn is_loss(cause: Cause) -> bool {
 }
 
 fn with_other_paths(inventory: &Inventory, members: &[usize]) -> Vec<usize> {
-    let lun = |component: usize| inventory.components[component].attributes.get("lun");
+    let lun = |component: usize| inventory.components[component].container(Container::Lun);
     let luns: BTreeSet<&String> = members.iter().filter_map(|&member| lun(member)).collect();
     let is_member =
         |component: &usize| members.contains(component) || lun(*component).is_some_and(|l| luns.contains(l));

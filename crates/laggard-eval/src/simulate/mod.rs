@@ -18,6 +18,7 @@ pub mod settings;
 
 mod nuisance;
 
+pub mod fleet;
 pub mod intrepid;
 pub mod scale;
 pub mod testbench;

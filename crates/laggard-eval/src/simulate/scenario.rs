@@ -4,6 +4,7 @@ use laggard_core::model::cluster::ClusterFile;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::samples::RawTable;
 
+use super::fleet::{self, Fleet};
 use super::intrepid::{self, HOSTS, IntrepidDay, Study};
 use super::scale::Scale;
 use super::settings::{Pair, SettingError};
@@ -17,6 +18,7 @@ pub enum Scenario {
     /// Many days of it, one after the other.
     IntrepidStudy(Study),
     Scale(Scale),
+    Fleet(Fleet),
 }
 
 /// A stretch of a scenario that is generated on its own: a day, or all of it.
@@ -30,6 +32,7 @@ enum Made {
     Testbench(Recorded),
     Intrepid(intrepid::Day),
     Scale(Scale, Vec<intrepid::load::Demand>),
+    Fleet(Box<fleet::Recorded>),
 }
 
 impl Scenario {
@@ -39,6 +42,7 @@ impl Scenario {
             "intrepid-day" => Scenario::IntrepidDay(IntrepidDay::parse(settings, seed)?),
             "intrepid-study" => Scenario::IntrepidStudy(Study::parse(settings, seed)?),
             "scale" => Scenario::Scale(Scale::parse(settings, seed)?),
+            "fleet" => Scenario::Fleet(Fleet::parse(settings, seed)?),
             _ => return Err(SettingError::Scenario(name.into())),
         })
     }
@@ -49,6 +53,7 @@ impl Scenario {
             Scenario::IntrepidDay(day) => day.setup.every,
             Scenario::IntrepidStudy(study) => study.setup.every,
             Scenario::Scale(scale) => scale.every,
+            Scenario::Fleet(fleet) => fleet.every,
         }
     }
 
@@ -59,6 +64,7 @@ impl Scenario {
             Scenario::IntrepidDay(day) => day.labels(),
             Scenario::IntrepidStudy(study) => study.labels(),
             Scenario::Scale(scale) => scale.labels(),
+            Scenario::Fleet(fleet) => fleet.labels(),
         }
     }
 
@@ -69,6 +75,7 @@ impl Scenario {
             Scenario::IntrepidStudy(study) => {
                 (0..study.days).flat_map(|number| study.day(number).ordinary()).collect()
             }
+            Scenario::Fleet(fleet) => fleet.ordinary(),
             Scenario::Testbench(_) | Scenario::Scale(_) => Vec::new(),
         }
     }
@@ -80,6 +87,7 @@ impl Scenario {
             Scenario::IntrepidDay(day) => day.cluster_file(),
             Scenario::IntrepidStudy(study) => study.cluster_file(),
             Scenario::Scale(scale) => scale.cluster_file(),
+            Scenario::Fleet(fleet) => fleet.cluster_file(),
         }
     }
 
@@ -97,6 +105,7 @@ impl Scenario {
             Scenario::IntrepidDay(_) => HOSTS,
             Scenario::IntrepidStudy(study) => HOSTS * study.days,
             Scenario::Scale(scale) => scale.host_count(),
+            Scenario::Fleet(fleet) => fleet.host_count() as u64,
         }
     }
 
@@ -118,6 +127,10 @@ impl Scenario {
             Scenario::Scale(scale) => {
                 let hosts = (0..scale.host_count()).map(|number| scale.host(number)).collect();
                 Day { start: scale.start(), hosts, made: Made::Scale(scale.clone(), scale.demands()) }
+            }
+            Scenario::Fleet(fleet) => {
+                let recorded = fleet.record();
+                Day { start: fleet.start, hosts: recorded.hosts(), made: Made::Fleet(Box::new(recorded)) }
             }
         }
     }
@@ -144,6 +157,7 @@ impl Day {
             Made::Testbench(recorded) => recorded.tables(host).cloned().for_each(sink),
             Made::Intrepid(day) => day.rows(host, sink),
             Made::Scale(scale, demands) => scale.rows(host as u64, demands, sink),
+            Made::Fleet(recorded) => recorded.rows(host, sink),
         }
     }
 }
@@ -164,16 +178,17 @@ mod tests {
     #[test]
     fn an_unknown_scenario_is_told_with_the_known_ones() {
         let error = Scenario::parse("intrepid", &[], 1).unwrap_err().to_string();
-        assert!(error.contains("testbench, intrepid-day, intrepid-study, scale"), "{error}");
+        assert!(error.contains("testbench, intrepid-day, intrepid-study, scale, fleet"), "{error}");
     }
 
     #[test]
     fn every_scenario_has_rows_and_a_cluster_file_that_can_be_read() {
-        let small: [(&str, &[&str]); 4] = [
+        let small: [(&str, &[&str]); 5] = [
             ("testbench", &["seconds=10", "servers=3", "clients=2"]),
             ("intrepid-day", &["every=60s"]),
             ("intrepid-study", &["every=60s", "days=1", "groups=1"]),
             ("scale", &["components=30", "samples=5"]),
+            ("fleet", &["servers=3", "length=2m", "extras=yes", "generations=2"]),
         ];
         for (name, settings) in small {
             let pairs: Vec<Pair> =

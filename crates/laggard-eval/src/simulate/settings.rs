@@ -12,7 +12,9 @@ pub type Pair = (String, String);
 /// A scenario or a setting that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
-    #[error("there is no scenario {0:?}: take one of testbench, intrepid-day, intrepid-study, scale")]
+    #[error(
+        "there is no scenario {0:?}: take one of testbench, intrepid-day, intrepid-study, scale, fleet, overlay"
+    )]
     Scenario(String),
     #[error("{scenario} has no setting {key:?}: it has {valid}")]
     Key { scenario: &'static str, key: String, valid: String },
@@ -56,6 +58,13 @@ impl<'a> Settings<'a> {
         let Some(text) = self.text(key) else { return Ok(default) };
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
         number.ok_or_else(|| wrong(key, text, format!("a whole number from {least} to {most}")))
+    }
+
+    /// A number of a range.
+    pub fn decimal(&self, key: &str, default: f64, least: f64, most: f64) -> Result<f64, SettingError> {
+        let Some(text) = self.text(key) else { return Ok(default) };
+        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| wrong(key, text, format!("a number from {least} to {most}")))
     }
 
     pub fn choice<T: Copy>(&self, key: &str, default: T, valid: &[(&str, T)]) -> Result<T, SettingError> {

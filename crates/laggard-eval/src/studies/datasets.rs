@@ -9,8 +9,6 @@ use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_store::dataset::Dataset;
 use tempfile::TempDir;
 
-use super::archive;
-
 pub struct LabelledDataset {
     pub location: String,
     pub dataset: Dataset,
@@ -33,8 +31,8 @@ pub struct LabelledDatasets {
 pub fn find(words: &[String], file: Option<&Path>) -> anyhow::Result<LabelledDatasets> {
     let (mut datasets, mut unpacked) = (Vec::new(), Vec::new());
     for word in words {
-        if archive::is_packed(Path::new(word)) {
-            let folder = archive::unpack(Path::new(word))?;
+        if laggard_input::is_compressed(Path::new(word)) {
+            let folder = unpack(Path::new(word))?;
             datasets.extend(packed(word, folder.path())?);
             unpacked.push(folder);
         } else {
@@ -42,6 +40,14 @@ pub fn find(words: &[String], file: Option<&Path>) -> anyhow::Result<LabelledDat
         }
     }
     Ok(LabelledDatasets { labelled: labelled(datasets, file)?, _unpacked: unpacked })
+}
+
+/// Unpacks an archive into a folder that is removed when the value is dropped.
+fn unpack(path: &Path) -> anyhow::Result<TempDir> {
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
+    laggard_input::unpack(path, folder.path())
+        .with_context(|| format!("{}: is not a readable archive", path.display()))?;
+    Ok(folder)
 }
 
 /// Datasets in the top folder of an archive or one level below.

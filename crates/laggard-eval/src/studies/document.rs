@@ -1,7 +1,7 @@
 //! The document that `laggard eval --json` writes.
 
 use crate::scoring::events::{EventResult, KindScores};
-use crate::scoring::experiments::BenchRates;
+use crate::scoring::experiments::{BenchRates, Rates};
 use crate::scoring::scoring_run::Point;
 use crate::scoring::stream::StreamScores;
 use crate::scoring::windows::WindowScores;
@@ -23,7 +23,27 @@ pub struct Document {
     pub experiments: Vec<BenchScore>,
     /// Events of a production system, by method.
     pub events: Vec<EventScore>,
+    /// Experiments with changed numbers of `testbench`, by parameter.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sweep: Vec<SweptParameter>,
     pub warnings: Vec<Remark>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct SweptParameter {
+    pub parameter: &'static str,
+    pub values: Vec<SweptValue>,
+}
+
+/// The rates with one value of a parameter.
+#[derive(Debug, Serialize)]
+pub struct SweptValue {
+    pub value: String,
+    /// The value that is used where none is given.
+    pub is_default: bool,
+    pub aggregate: Rates,
+    /// Experiments whose fault is observable.
+    pub observable: Rates,
 }
 
 #[derive(Debug, Serialize)]
@@ -100,6 +120,7 @@ impl Default for Document {
             drives: Vec::new(),
             experiments: Vec::new(),
             events: Vec::new(),
+            sweep: Vec::new(),
             warnings: Vec::new(),
         }
     }

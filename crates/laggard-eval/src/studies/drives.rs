@@ -30,6 +30,7 @@ pub(super) fn evaluate(
         methods: task.methods.clone(),
         lengths: task.lengths.clone(),
         step: task.step,
+        settings: task.settings,
         beginnings: BEGINNINGS.map(|minutes| Span::from_seconds(60 * minutes)).to_vec(),
         scales: if task.is_swept { SCALES.to_vec() } else { Vec::new() },
         budget: task.budget,
@@ -54,7 +55,8 @@ fn of_dataset(
     let (truth, warnings) = truth(&recording, one);
     document.warnings.extend(warnings);
     let (inventory, span) = (recording.inventory().clone(), recording.times().length()?);
-    let mut scoring_run = ScoringRun::new(&inventory, &truth, plan, recording.times().longest_interval, span);
+    let mut scoring_run =
+        ScoringRun::new(&inventory, &truth, plan, recording.times().longest_interval, span)?;
     run(&mut recording, &mut scoring_run, &one.location, progress)?;
     let scores = scoring_run.scores();
     let all: Vec<WrongVerdict> =

@@ -69,7 +69,7 @@ fn score_method(
     truth: &Truth,
     (tally, progress): (&mut Tally, &Progress<'_>),
 ) -> anyhow::Result<()> {
-    let method = task.method(scored_method, one, recording.times().length()?, &task.lengths);
+    let method = task.method(scored_method, one, recording.times().length()?, &task.lengths)?;
     let message = format!("{}, {}", one.location, scored_method.as_str());
     let mut counter = AlarmCounter { truth, alarms: Alarms::default(), message, progress };
     let report = diagnose(recording, &*method, &mut counter)?;

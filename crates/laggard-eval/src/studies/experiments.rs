@@ -4,7 +4,7 @@ use crate::scoring::experiments::{Experiment, ReportedServer, bench_rates};
 use crate::scoring::scored_method::ScoredMethod;
 use crate::scoring::truth::Truth;
 use laggard_core::model::cluster::Inventory;
-use laggard_core::model::component::Kind;
+use laggard_core::model::component::{Container, Kind};
 use laggard_core::model::time::Span;
 use laggard_core::report::{Remark, Report};
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
@@ -67,7 +67,7 @@ fn run(task: &Task, one: &LabelledDataset) -> anyhow::Result<Run> {
     let (span, rate) = (recording.times().length()?, rate(one));
     let mut outcomes = Vec::new();
     for &scored_method in &task.methods {
-        let method = task.method(scored_method, one, span, &LENGTHS);
+        let method = task.method(scored_method, one, span, &LENGTHS)?;
         let report = diagnose(&mut recording, &*method, &mut NoObserver)?;
         outcomes.push((scored_method, experiment(one, rate, &truth, recording.inventory(), &report)));
     }
@@ -117,7 +117,7 @@ fn rate(one: &LabelledDataset) -> Option<f64> {
 fn reported_server(suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> Option<ReportedServer> {
     let name = &suspect.component.name;
     let component = inventory.components.iter().find(|c| c.name == *name && c.kind == suspect.component.kind);
-    let server = component.and_then(|component| component.attributes.get("server")).unwrap_or(name);
+    let server = component.and_then(|component| component.container(Container::Server)).unwrap_or(name);
     let is_client = inventory.components.iter().any(|c| c.name == *server && c.kind == Kind::CLIENT);
     let labels = truth.concerning(inventory, server);
     let is_by_server = labels.iter().all(|&number| truth.faults[number].label.component == *server);

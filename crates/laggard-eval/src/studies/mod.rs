@@ -2,18 +2,20 @@
 //! In: datasets with their labels. Out: [`Document`]. Always: a label that names no component is reported, since it cannot
 //! be scored.
 
-mod archive;
 pub mod datasets;
 pub mod document;
 mod drives;
 mod events;
 mod experiments;
+pub mod sensitivity;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::scoring::scored_method::{RunSettings, ScoredMethod};
 use crate::scoring::truth::{Truth, UnknownLabel};
+use laggard_core::methods::choice::ChoiceError;
+use laggard_core::methods::papers::settings::PaperSettings;
 use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
@@ -26,12 +28,15 @@ use laggard_core::tables::Table;
 use laggard_store::dataset_recording::DatasetRecording;
 
 /// The settings of a study.
+#[derive(Clone)]
 pub struct Task {
     pub methods: Vec<ScoredMethod>,
     /// Window lengths.
     pub lengths: Vec<Span>,
     /// The sampling step of the papers' methods; `None`: the step that the papers use.
     pub step: Option<Span>,
+    /// Changed numbers of the papers' methods.
+    pub settings: PaperSettings,
     /// True to try other thresholds also.
     pub is_swept: bool,
     /// Accepted false alarms in 1000 component-days.
@@ -116,8 +121,9 @@ impl Task {
         labelled: &LabelledDataset,
         span: Span,
         lengths: &[Span],
-    ) -> Box<dyn laggard_core::methods::Method> {
-        let run = RunSettings { span, lengths: lengths.to_vec(), scale: 1.0, step: self.step };
+    ) -> Result<Box<dyn laggard_core::methods::Method>, ChoiceError> {
+        let lengths = lengths.to_vec();
+        let run = RunSettings { span, lengths, scale: 1.0, step: self.step, settings: self.settings };
         scored_method.method(&run, &self.trained(labelled))
     }
 

@@ -6,14 +6,14 @@
 //! A campaign is a matrix of cases: node sets by faults, repeated, and a control without a fault. The
 //! [`runner`](crate::runner) runs them.
 
+mod campaign_schedule;
 mod cases;
 mod config;
-pub mod plan;
+pub mod dry_run;
 pub mod recovery;
 pub mod replay;
 pub mod report;
 pub mod run;
-mod schedule;
 mod shrink;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::config::Config;
 use crate::inject;
-use crate::lab;
+use crate::lab_manifest::{self, Manifest};
 use crate::machine::LabError;
 use crate::machine::cgroup::{self, ScopedCgroup};
 use crate::machine::snapshot::Snapshot;
-use crate::manifest::{self, Manifest};
 use crate::runner::files::{JsonLines, now_ns};
 use crate::runner::journal::{CaseJournal, JOURNAL, Unfinished};
 use crate::runner::phase::Phase;
+use crate::setup;
 use crate::undo::{self, Journal, Selection};
 
 /// Held while a run continues or is recovered; ends with the process.
@@ -89,7 +89,7 @@ fn recover_case(folder: &Path, config: &Config, case: &Unfinished) -> Result<Cle
         }
         let lab = config.steps.system.new_lab().map(|lab| lab.name.as_str());
         if let Some(name) = lab.filter(|name| is_of(name, controller, case.since_ns)) {
-            lab::down(name)?;
+            setup::down(name)?;
             recovered.done.push(format!("the lab {name} was removed"));
         }
         remove_journals(controller);
@@ -165,9 +165,9 @@ fn is_running(process: u32) -> bool {
 
 /// The controller built the lab after that time.
 fn is_of(name: &str, controller: u32, since_ns: u64) -> bool {
-    let folder = manifest::folder(name);
+    let folder = lab_manifest::folder(name);
     match Manifest::read(&folder) {
-        Ok(manifest) => lab::made(&manifest.mark, name).is_some_and(|(micros, process)| {
+        Ok(manifest) => setup::made(&manifest.mark, name).is_some_and(|(micros, process)| {
             process == controller && micros.saturating_mul(1000) >= since_ns
         }),
         // Killed before the lab had a manifest.

@@ -8,10 +8,10 @@ use super::run;
 use super::shrink::ddmin;
 use crate::machine::LabError;
 use crate::runner::case::Case;
-use crate::runner::frame::{self, CaseOutcome};
-use crate::runner::plan::Callbacks;
+use crate::runner::case_plan::Callbacks;
+use crate::runner::case_schedule::CaseSchedule;
+use crate::runner::lifecycle::{self, CaseOutcome};
 use crate::runner::result::CaseResult;
-use crate::runner::schedule::CaseSchedule;
 
 #[derive(Debug)]
 pub struct Replay {
@@ -102,7 +102,7 @@ fn run_one(
     folder: &Path,
     callbacks: Callbacks,
 ) -> Result<Option<CaseResult>, LabError> {
-    match frame::run(past.config.plan(case, folder, &past.config.origin()), callbacks)? {
+    match lifecycle::run(past.config.plan(case, folder, &past.config.origin()), callbacks)? {
         CaseOutcome::Finished(result) => Ok(Some(*result)),
         CaseOutcome::CutShort(None, left) if left.is_empty() => Ok(None),
         CaseOutcome::CutShort(why, left) => {

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 use serde_json::json;
 
+use super::campaign_schedule::Schedule;
 use super::config::{Config, StopOn};
 use super::recovery::{self, RunLock};
-use super::schedule::Schedule;
 use crate::machine::place::Place;
 use crate::machine::{LabError, needs};
 use crate::runner::case::Case;
+use crate::runner::case_plan::{Callbacks, CasePlan};
+use crate::runner::case_schedule::{Origin, checksum};
 use crate::runner::files::{booted_us, remove, write_json};
-use crate::runner::frame::{self, CaseOutcome};
-use crate::runner::plan::{Callbacks, CasePlan};
+use crate::runner::lifecycle::{self, CaseOutcome};
 use crate::runner::queue::{self, CaseEnd, Event, Summary};
 use crate::runner::result::{CaseResult, Verdict};
-use crate::runner::schedule::{Origin, checksum};
 
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
@@ -101,7 +101,7 @@ fn run_one(
     callbacks: Callbacks,
     notify: &dyn Fn(Event),
 ) -> Result<CaseEnd, LabError> {
-    match frame::run(config.plan(case, folder, origin), callbacks)? {
+    match lifecycle::run(config.plan(case, folder, origin), callbacks)? {
         CaseOutcome::Finished(result) => {
             notify(Event::End(&result));
             let verdict = result.verdict();

@@ -9,7 +9,7 @@ pub mod model;
 
 pub(crate) mod fault;
 
-mod arm;
+mod service_time;
 
 pub mod control;
 

@@ -15,10 +15,10 @@ use fuser::{
     ReplyWrite, WriteFlags,
 };
 
-use super::arm::{Answer, Arm, Request};
 use super::control::{self, DiskStatus, Order};
 use super::delivery::Delivery;
 use super::model::DiskModel;
+use super::service_time::{Answer, Arm, Request};
 
 #[derive(Clone, Debug)]
 pub(crate) struct DiskSetup {

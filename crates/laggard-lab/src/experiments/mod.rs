@@ -13,14 +13,14 @@ use laggard_core::model::random::Random;
 use laggard_core::model::time::Span;
 
 use crate::faults::Fault;
-use crate::lab::Lab;
+use crate::lab_file::contents::LabFile;
+use crate::lab_file::host::HostPlan;
 use crate::machine::LabError;
-use crate::plan::file::LabFile;
-use crate::plan::host::HostPlan;
 use crate::runner::case::{CONTROL, Case};
-use crate::runner::frame::{self, CaseOutcome};
-use crate::runner::plan::{Callbacks, CasePlan, FaultPlan, Load, Safety, Steps, System, Timeouts};
+use crate::runner::case_plan::{Callbacks, CasePlan, FaultPlan, Load, Safety, Steps, System, Timeouts};
+use crate::runner::lifecycle::{self, CaseOutcome};
 use crate::runner::result::CaseResult;
+use crate::setup::Lab;
 
 pub use crate::runner::labels::ExperimentFile;
 
@@ -72,7 +72,7 @@ impl Experiment {
         let fault = self.fault.as_ref().map(|(fault, _)| FaultPlan { fault: fault.clone(), ttl });
         let (case, steps) = (self.case(), self.steps(lab)?);
         let plan = CasePlan { case: &case, fault: fault.as_ref(), steps: &steps, folder: out, origin: None };
-        match frame::run(plan, callbacks)? {
+        match lifecycle::run(plan, callbacks)? {
             CaseOutcome::Finished(result) => match (&result.infra, result.dirty.as_slice()) {
                 (None, []) => Ok(*result),
                 (Some(why), _) => Err(LabError::Input(why.clone())),

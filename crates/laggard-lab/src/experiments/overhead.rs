@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use laggard_core::model::time::Span;
 
-use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::runner::workers::{self, Pauses, SEALING_SECONDS, Workers};
+use crate::setup::Lab;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overhead {

@@ -9,12 +9,12 @@ use laggard_core::model::time::Span;
 
 use super::{Experiment, ExperimentFile, Parts};
 use crate::faults::Fault;
-use crate::lab::Lab;
+use crate::lab_file::contents::LabFile;
 use crate::machine::LabError;
-use crate::plan::file::LabFile;
+use crate::runner::case_plan::Callbacks;
 use crate::runner::files::remove;
-use crate::runner::plan::Callbacks;
 use crate::runner::queue::{self, CaseEnd, Event, Summary};
+use crate::setup::Lab;
 use crate::undo;
 use crate::workloads::Workload;
 use laggard_core::model::random::Random;

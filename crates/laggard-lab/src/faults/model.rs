@@ -4,9 +4,9 @@ use laggard_core::diagnosis::Cause;
 
 use super::parameters::Parameters;
 use super::steps::{Choice, FaultName, LabStep, NodeSteps, Step};
-use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::nodes::Node;
+use crate::setup::Lab;
 
 /// A fault with its parameters, not yet planned for any node.
 pub(crate) trait FaultModel: Sized {

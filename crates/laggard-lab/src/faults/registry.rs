@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(cause("read-network-hog"), Cause::NetworkHog);
         assert_eq!(cause("server-down"), Cause::ServerDown);
         assert_eq!(cause("lost-disk"), Cause::LostAttachment);
-        assert_eq!(cause("cpu-hog"), Cause::Unknown);
+        assert_eq!(cause("cpu-hog"), Cause::CpuHog);
     }
 
     #[test]

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::lab_file::contents::LabFile;
 use crate::machine::LabError;
 use crate::machine::needs::Tool;
-use crate::plan::file::LabFile;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

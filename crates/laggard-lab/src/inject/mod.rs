@@ -6,7 +6,7 @@
 //! How a controller uses it:
 //!
 //! ```no_run
-//! # use laggard_lab::{inject::{self, Fault, Node, Session}, lab::Lab, machine::LabError};
+//! # use laggard_lab::{inject::{self, Fault, Node, Session}, machine::LabError, setup::Lab};
 //! # use std::{collections::BTreeMap, path::Path, process::Command, time::Duration};
 //! # fn main() -> Result<(), LabError> {
 //! let nodes = Node::all_of(&Lab::open("bench")?);
@@ -25,7 +25,7 @@
 //! ```
 
 mod doctor;
-mod plan;
+mod fault_plan;
 mod refusal;
 mod session;
 
@@ -34,7 +34,7 @@ pub use crate::machine::MARKER;
 pub(crate) use crate::nodes::quoted;
 pub use crate::nodes::{Exec, FOLDER, Node};
 pub use doctor::{Availability, doctor};
-pub use plan::plan;
+pub use fault_plan::plan;
 pub use session::{Session, refuse_orphans};
 
 /// The longest time of a fault, unless another one is given.

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(15);
 pub(super) fn check(fault: &Fault, node: &Node) -> Result<(), LabError> {
     let refuse = |why: String| LabError::Refused(format!("{}: {why}", node.name));
     let marker = node.marker().display().to_string();
-    if !node.run(&format!("[ -f {} ]", quoted(&marker)), LIMIT)?.is_well() {
+    if !node.run(&format!("[ -f {} ]", quoted(&marker)), LIMIT)?.is_healthy() {
         return Err(refuse(format!(
             "the marker {marker} is missing: if faults may be injected into this node, create it with `touch`"
         )));

@@ -104,13 +104,18 @@ pub(crate) fn run(
     Ok(ended(status, (!is_interrupted).then_some(hang), is_interrupted))
 }
 
-/// Runs a program that reads `input`, and collects its output. Its standard input stays open until the program or its
+/// Runs a program, and collects its output. If it has input, its standard input stays open until the program or its
 /// caller ends.
-pub(crate) fn capture(command: &mut Command, input: &str, limit: Duration) -> std::io::Result<Captured> {
-    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+pub(crate) fn capture(
+    command: &mut Command,
+    input: Option<&str>,
+    limit: Duration,
+) -> std::io::Result<Captured> {
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = Running::start(command, None, None)?;
     let (_open, is_over) = mpsc::channel::<()>();
-    if let Some(mut stdin) = running.child.stdin.take() {
+    if let (Some(input), Some(mut stdin)) = (input, running.child.stdin.take()) {
         let input = input.to_owned();
         std::thread::spawn(move || {
             // A program that ends early does not read all of it.
@@ -141,7 +146,7 @@ fn collect(from: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
 
 impl Captured {
     /// It succeeded within its time.
-    pub(crate) fn is_well(&self) -> bool {
+    pub(crate) fn is_healthy(&self) -> bool {
         !self.is_hung && self.status.is_some_and(|status| status.success())
     }
 

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::LabError;
-use super::place::wait_for;
 use super::processes;
+use super::waiting::wait_for;
 
 /// A control group, and the group to which its members go when it is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ pub mod needs;
 pub(crate) mod place;
 pub(crate) mod processes;
 pub(crate) mod snapshot;
+pub(crate) mod waiting;
 
 pub use error::LabError;
 

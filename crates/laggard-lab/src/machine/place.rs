@@ -3,9 +3,13 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::LabError;
+use super::bounded;
+
+/// A program that takes longer hangs: even a file system of a lab is made in seconds.
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// The namespaces that a program sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +42,7 @@ impl Place {
 
     /// Runs a program, which must succeed; returns its output.
     pub fn run(self, words: &[&str]) -> Result<String, LabError> {
-        finish(self.command(words), words)
+        finish(self.command(words), words, LONGEST)
     }
 
     /// Runs a shell script with variables, which must succeed; returns its output.
@@ -46,7 +50,7 @@ impl Place {
         let words = ["sh", "-euc", script];
         let mut command = self.command(&words);
         command.envs(variables.iter().map(|(name, value)| (name, value)));
-        finish(command, &["sh", "-c", script.trim()])
+        finish(command, &["sh", "-c", script.trim()], LONGEST)
     }
 
     /// Starts a program that outlives the caller; its output goes to a file.
@@ -76,36 +80,18 @@ impl Place {
     }
 }
 
-fn finish(mut command: Command, words: &[&str]) -> Result<String, LabError> {
-    let output = command.output().map_err(|error| failed(words, error.to_string()))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+fn finish(mut command: Command, words: &[&str], longest: Duration) -> Result<String, LabError> {
+    let captured = bounded::capture(&mut command, None, longest);
+    let captured = captured.map_err(|error| failed(words, error.to_string()))?;
+    if captured.is_healthy() {
+        Ok(String::from_utf8_lossy(&captured.stdout).into_owned())
+    } else {
+        Err(failed(words, captured.complaint()))
     }
-    let texts = [output.stderr, output.stdout].map(|text| String::from_utf8_lossy(&text).trim().to_owned());
-    let text = texts.into_iter().find(|text| !text.is_empty());
-    Err(failed(words, text.unwrap_or_else(|| output.status.to_string())))
 }
 
 fn failed(words: &[&str], reason: String) -> LabError {
     LabError::Program { command: words.join(" "), reason }
-}
-
-/// Waits until `look` returns something.
-pub(crate) fn wait_for<T>(
-    what: &str,
-    seconds: u64,
-    mut look: impl FnMut() -> Option<T>,
-) -> Result<T, LabError> {
-    let begin = Instant::now();
-    loop {
-        match look() {
-            Some(found) => return Ok(found),
-            None if begin.elapsed() > Duration::from_secs(seconds) => {
-                return Err(LabError::Timeout { what: what.into(), seconds });
-            }
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -129,7 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends() {
-        assert!(wait_for("ever", 0, || None::<()>).unwrap_err().to_string().contains("waiting for ever"));
+    fn a_program_that_does_not_end_is_an_error() {
+        let error = finish(Place::Here.command(&["sleep", "60"]), &["sleep"], Duration::from_millis(50));
+        assert!(error.unwrap_err().to_string().ends_with("it did not end in time"));
     }
 }

@@ -5,7 +5,7 @@
 mod node;
 mod script;
 
-pub use node::{Exec, Node};
+pub use node::{Exec, Node, Role};
 pub(crate) use script::quoted;
 
 /// The folder of undo journals. It is kept over a reboot, like the faults that journals describe.

@@ -1,5 +1,6 @@
 //! A node, and how to run scripts on it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::script::{self, quoted};
-use crate::lab::{BRICK, Lab};
 use crate::machine::bounded::{self, Captured};
 use crate::machine::place::Place;
 use crate::machine::{LabError, MARKER};
+use crate::setup::{BRICK, Lab};
 
 /// The place where programs of a node run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,14 +31,33 @@ pub enum Exec {
     Ssh(String),
 }
 
+/// An open set: a configuration may use other words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Role(Cow<'static, str>);
+
+impl Role {
+    pub const STORAGE: Role = Role(Cow::Borrowed("storage"));
+    pub const CLIENT: Role = Role(Cow::Borrowed("client"));
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Role {
+    fn from(word: &str) -> Role {
+        Role(word.to_owned().into())
+    }
+}
+
 /// A node of a storage system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     pub name: String,
-    /// `storage`, `client`, or any other word of the configuration.
     #[serde(default = "storage")]
-    pub role: String,
+    pub role: Role,
     pub exec: Exec,
     /// The mount point, on the node, of the disk that faults may affect.
     #[serde(default)]
@@ -62,8 +82,8 @@ pub struct Node {
     pub ssh_config: Option<PathBuf>,
 }
 
-fn storage() -> String {
-    "storage".into()
+fn storage() -> Role {
+    Role::STORAGE
 }
 
 fn keep() -> PathBuf {
@@ -71,11 +91,15 @@ fn keep() -> PathBuf {
 }
 
 impl Node {
+    pub(crate) fn is_client(&self) -> bool {
+        self.role == Role::CLIENT
+    }
+
     /// All hosts of a lab.
     pub fn all_of(lab: &Lab) -> Vec<Node> {
         let name = &lab.manifest.lab.name;
-        let node = |host: crate::plan::host::HostPlan| Node {
-            role: if host.is_server() { "storage" } else { "client" }.into(),
+        let node = |host: crate::lab_file::host::HostPlan| Node {
+            role: if host.is_server() { Role::STORAGE } else { Role::CLIENT },
             exec: Exec::Lab { lab: name.clone(), host: host.name.clone() },
             brick: host.is_server().then(|| BRICK.into()),
             addresses: vec![host.address.into()],
@@ -162,14 +186,14 @@ impl Node {
 
     fn run_within(&self, wrapper: &str, script: &str, limit: Duration) -> Result<Captured, LabError> {
         let mut command = self.command(&["sh", "-uc", wrapper, "sh", &script.len().to_string()])?;
-        bounded::capture(&mut command, script, limit).map_err(|error| LabError::Program {
+        bounded::capture(&mut command, Some(script), limit).map_err(|error| LabError::Program {
             command: format!("a script on {}", self.name),
             reason: error.to_string(),
         })
     }
 
     fn must(&self, script: &str, captured: Captured) -> Result<String, LabError> {
-        if captured.is_well() {
+        if captured.is_healthy() {
             return Ok(String::from_utf8_lossy(&captured.stdout).into_owned());
         }
         let command = format!("{} on {}", script::first_line(script), self.name);
@@ -245,7 +269,7 @@ mod tests {
     #[test]
     fn a_script_that_hangs_is_killed_with_all_that_it_started() {
         let captured = node().run("sleep 61 & sleep 62", Duration::from_millis(200)).unwrap();
-        assert!(captured.is_hung && !captured.is_well());
+        assert!(captured.is_hung && !captured.is_healthy());
     }
 
     /// A script that would run for a minute ends when its standard input closes.

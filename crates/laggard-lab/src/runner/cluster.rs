@@ -3,9 +3,9 @@
 use laggard_core::model::cluster::{Attribute, ClusterFile, Ignore, Pattern, Rule};
 use laggard_core::model::component::Kind;
 
-use crate::lab::Lab;
+use crate::lab_file::host::HostPlan;
 use crate::machine::LabError;
-use crate::plan::host::HostPlan;
+use crate::setup::Lab;
 
 /// Servers, clients, and links by the names of both ends.
 pub(super) fn file(lab: &Lab) -> Result<ClusterFile, LabError> {

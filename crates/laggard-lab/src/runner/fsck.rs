@@ -9,7 +9,7 @@ use super::stat::Stat;
 use crate::filesystems::FsckScripts;
 use crate::inject::Node;
 use crate::machine::LabError;
-use crate::work::outcome::Outcome;
+use crate::verifiable_files::outcome::Outcome;
 
 const DROP_CACHES: &str = "sync; echo 3 > /proc/sys/vm/drop_caches";
 const DROPPING: Duration = Duration::from_secs(60);

@@ -15,7 +15,7 @@ pub(super) struct Injection {
 
 impl Injection {
     pub(super) fn apply(planned: PlannedFault) -> Result<Injection, LabError> {
-        let mut guard = Command::new(crate::lab::program()?);
+        let mut guard = Command::new(crate::setup::program()?);
         guard.arg("guard");
         let mut session = Session::open(Path::new(inject::FOLDER), guard)?;
         session.apply(&planned)?;

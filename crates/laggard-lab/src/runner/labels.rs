@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::files::now_ns;
 use super::run::CaseRun;
 use super::{cluster, workers};
+use crate::lab_file::contents::LabFile;
 use crate::machine::LabError;
-use crate::plan::file::LabFile;
 
 /// Steps and times of an experiment: `experiment.toml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

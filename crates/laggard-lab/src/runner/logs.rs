@@ -10,8 +10,8 @@ use std::time::Duration;
 use laggard_core::model::time::Timestamp;
 use serde::Serialize;
 
+use super::boot_monitor::{KERNEL, after, last_line};
 use super::files::{JsonLines, booted_us, now_ns};
-use super::kernels::{KERNEL, after, last_line};
 use super::phase::Phase;
 use super::target::Target;
 use crate::inject::{Node, quoted};

@@ -5,8 +5,8 @@ use regex::Regex;
 use crate::filesystems::FsckScripts;
 use crate::machine::LabError;
 use crate::machine::bounded::{Ended, Hang};
-use crate::work::outcome::Outcome;
-use crate::work::tally::Verdict;
+use crate::verifiable_files::outcome::Outcome;
+use crate::verifiable_files::tally::Verdict;
 
 /// Printed before the last status of a check that runs in the background.
 pub(super) const FINAL: &str = "==at-last==";
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(word(0, "", ""), Outcome::Ok);
         assert_eq!(word(1, "", "cp: x: Input/output error"), Outcome::IoErr);
         assert_eq!(word(1, "", "no idea"), Outcome::Aborted);
-        let mut tally = crate::work::tally::Tally::default();
+        let mut tally = crate::verifiable_files::tally::Tally::default();
         tally.extra("x");
         let line = serde_json::to_string(&tally.verdict()).unwrap();
         assert_eq!(word(1, &line, ""), Outcome::Corrupt);

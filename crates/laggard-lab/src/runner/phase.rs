@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The phases of a case, in order. Which of the optional ones a case has is up to its
-/// [`Steps`](super::plan::Steps).
+/// [`Steps`](super::case_plan::Steps).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use super::case_schedule::CaseSchedule;
+use super::diagnosed_recording::Recording;
 use super::files::{now_ns, write_json};
 use super::injection::Injection;
 use super::phase::Phase;
-use super::recording::Recording;
 use super::result::StepResult;
 use super::run::CaseRun;
-use super::schedule::CaseSchedule;
 use crate::inject::{self, PlannedFault};
 use crate::machine::LabError;
-use crate::work::outcome::Outcome;
+use crate::verifiable_files::outcome::Outcome;
 
 type Action<'a> = fn(&mut CaseRun<'a>) -> Result<(), LabError>;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::Case;
 use super::stat::Stat;
-use crate::work::outcome::Outcome;
+use crate::verifiable_files::outcome::Outcome;
 
 /// The result of a case: `result.json`, which exists only when the case is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

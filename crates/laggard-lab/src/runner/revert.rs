@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use super::case_plan::Check;
 use super::files::now_ns;
 use super::phase::Phase;
-use super::plan::Check;
 use super::run::{CaseRun, Step};
 use crate::filesystems::Where;
 use crate::machine::LabError;
-use crate::machine::place::wait_for;
-use crate::work::outcome::Outcome;
+use crate::machine::waiting::wait_for;
+use crate::verifiable_files::outcome::Outcome;
 
 impl CaseRun<'_> {
     /// Reverts the fault; repairs the file system and reads its files again, if asked to.

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::boot_monitor::Kernels;
+use super::case_plan::{Callbacks, CasePlan, Check, Task};
+use super::diagnosed_recording::Recording;
 use super::files::{JsonLines, now_ns};
 use super::injection::Injection;
-use super::kernels::Kernels;
 use super::logs::LogCollector;
 use super::outcome::{self, Assessment};
 use super::phase::Phase;
-use super::plan::{Callbacks, CasePlan, Check, Task};
-use super::recording::Recording;
 use super::result::{CaseResult, StepResult};
 use super::stat::Stat;
 use super::target::Target;
@@ -23,7 +23,7 @@ use crate::filesystems::{FsckScripts, Where};
 use crate::inject::Node;
 use crate::machine::LabError;
 use crate::machine::bounded::{self, Bounds, Ended, Files};
-use crate::work::outcome::Outcome;
+use crate::verifiable_files::outcome::Outcome;
 
 /// A case that runs on a system that is up.
 pub(super) struct CaseRun<'a> {

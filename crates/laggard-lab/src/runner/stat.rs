@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::phase::Phase;
-use crate::work::outcome::Outcome;
-use crate::work::tally::{Tally, Verdict};
+use crate::verifiable_files::outcome::Outcome;
+use crate::verifiable_files::tally::{Tally, Verdict};
 
 /// A line of `stat.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::plan::{Steps, StopIf};
+use super::case_plan::{Steps, StopIf};
 use super::target;
 use crate::inject::{Exec, Node};
 
@@ -87,7 +87,7 @@ fn failure(command: &StopIf) -> Option<Stop> {
     let ran =
         target::with_laggard(&here(), &command.cmd).and_then(|script| here().run(&script, COMMAND_LIMIT));
     let why = match ran {
-        Ok(ran) if ran.is_well() => return None,
+        Ok(ran) if ran.is_healthy() => return None,
         Ok(ran) => ran.complaint(),
         Err(error) => error.to_string(),
     };

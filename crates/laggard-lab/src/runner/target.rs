@@ -6,12 +6,12 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::plan::{Callbacks, CasePlan, Steps, System};
+use super::case_plan::{Callbacks, CasePlan, Steps, System};
 use super::template;
 use crate::filesystems::{self, Adapter, Where};
 use crate::inject::{Exec, Node, quoted};
-use crate::lab::{self, BRICK, Lab};
 use crate::machine::{LabError, processes};
+use crate::setup::{self, BRICK, Lab};
 
 /// A system that is up.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl<'a> Target<'a> {
             System::Nodes(nodes) => return Ok(Target { steps, lab: None, nodes: nodes.clone() }),
             System::Lab(lab) => lab.clone(),
             System::NewLab(file) => within(steps.timeouts.setup, callbacks, &file.name, || {
-                lab::up(file.clone(), &|step| {
+                setup::up(file.clone(), &|step| {
                     (callbacks.progress)(&format!("setup {step:?}").to_lowercase());
                 })
             })?,
@@ -48,7 +48,7 @@ impl<'a> Target<'a> {
         for node in steps.system.nodes().iter().filter(|node| plan.case.faulted.contains(&node.name)) {
             let marker = node.marker().display().to_string();
             let refuse = |why: String| Err(LabError::Refused(format!("{}: {why}", node.name)));
-            if !node.run(&format!("[ -f {} ]", quoted(&marker)), STATUS_LIMIT)?.is_well() {
+            if !node.run(&format!("[ -f {} ]", quoted(&marker)), STATUS_LIMIT)?.is_healthy() {
                 return refuse(format!(
                     "the marker {marker} is missing: create it with `touch` if this node may get faults"
                 ));
@@ -73,7 +73,7 @@ impl<'a> Target<'a> {
     /// Removes a lab that the case has built.
     pub(crate) fn down(steps: &Steps) -> Result<(), LabError> {
         match steps.system.new_lab() {
-            Some(file) if crate::manifest::folder(&file.name).is_dir() => lab::down(&file.name),
+            Some(file) if crate::lab_manifest::folder(&file.name).is_dir() => setup::down(&file.name),
             _ => Ok(()),
         }
     }
@@ -91,12 +91,12 @@ impl<'a> Target<'a> {
     }
 
     pub(crate) fn servers(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.iter().filter(|node| node.role != "client")
+        self.nodes.iter().filter(|node| !node.is_client())
     }
 
     /// The node that uses the file system.
     pub(crate) fn client(&self) -> Result<&Node, LabError> {
-        let found = self.nodes.iter().find(|node| node.role == "client");
+        let found = self.nodes.iter().find(|node| node.is_client());
         found.ok_or_else(|| LabError::Input("no node is a client".into()))
     }
 
@@ -166,7 +166,7 @@ impl<'a> Target<'a> {
 
 /// A script for a node in which `laggard` is this program.
 pub(crate) fn with_laggard(node: &Node, script: &str) -> Result<String, LabError> {
-    let program = lab::program()?;
+    let program = setup::program()?;
     let folder = Path::new(&program).parent().unwrap_or(Path::new("/")).display().to_string();
     // On another machine it is wherever it was installed. Here it is in that folder, unless it was renamed.
     let known = match node.exec {

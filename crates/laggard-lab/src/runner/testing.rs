@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::case::Case;
-use super::plan::{Safety, Steps, System, Timeouts};
+use super::case_plan::{Safety, Steps, System, Timeouts};
 use super::result::{CaseResult, StepResult};
 use crate::filesystems::Adapter;
-use crate::work::outcome::Outcome;
+use crate::verifiable_files::outcome::Outcome;
 
 /// The steps of a case that does nothing.
 pub(crate) fn steps() -> Steps {

@@ -6,11 +6,11 @@ use std::process::{Child, Command};
 
 use laggard_core::model::time::Span;
 
-use crate::lab::{Lab, MOUNTPOINT};
-use crate::machine::place::wait_for;
+use crate::lab_file::host::HostPlan;
 use crate::machine::processes::{self, Process};
+use crate::machine::waiting::wait_for;
 use crate::machine::{LabError, needs};
-use crate::plan::host::HostPlan;
+use crate::setup::{Lab, MOUNTPOINT};
 use crate::undo;
 use crate::workloads::{self, Workload};
 
@@ -38,7 +38,7 @@ struct Task {
 impl Workers {
     /// Starts the recorders of all hosts, each with its own disk only, for at most `seconds`.
     pub(crate) fn recorders(lab: &Lab, out: &Path, every: Span, seconds: u64) -> Result<Workers, LabError> {
-        let (program, out, every) = (crate::lab::program()?, out.display().to_string(), every.to_string());
+        let (program, out, every) = (crate::setup::program()?, out.display().to_string(), every.to_string());
         let mut tasks = vec![];
         for host in lab.hosts() {
             let device = lab.device(&host.name).unwrap_or_else(|| NO_DEVICE.into());

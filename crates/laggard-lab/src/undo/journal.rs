@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::faults::PlannedFault;
-use crate::lab::Lab;
 use crate::machine::LabError;
+use crate::setup::Lab;
 
 /// The progress of a fault on one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -253,8 +253,8 @@ pub(super) fn now() -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::Manifest;
-    use crate::plan::file::LabFile;
+    use crate::lab_file::contents::LabFile;
+    use crate::lab_manifest::Manifest;
     use crate::testing::planned;
 
     fn intent(id: &str) -> Event {

@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::journal::{ActiveFault, Event, Journal, Phase};
 use crate::disks::control::{self, Order};
 use crate::faults::{Fault, LabStep, NodeSteps, PlannedFault, Step};
-use crate::lab::Lab;
 use crate::machine::{LabError, cgroup};
 use crate::nodes::{Exec, Node, quoted};
+use crate::setup::Lab;
 
 /// The time limit of a script; one that waits for a dead disk never ends.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -223,7 +223,7 @@ fn with_retries(attempts: u32, mut once: impl FnMut() -> Result<(), LabError>) -
 /// A fault of a lab's host is in the host's namespaces: it is gone when the lab is, or is another lab of the same name.
 fn is_lab_gone(fault: &ActiveFault, node: &Node) -> bool {
     let Exec::Lab { lab, .. } = &node.exec else { return false };
-    if !crate::manifest::folder(lab).exists() {
+    if !crate::lab_manifest::folder(lab).exists() {
         return true;
     }
     let mark = fault.marks.get(&node.name);
@@ -235,7 +235,7 @@ fn perform(fault: &PlannedFault, node: &Node, step: &Step) -> Result<(), LabErro
         Step::Shell(script) => node.change(script, LIMIT),
         Step::Long { script, seconds } => node.change(script, Duration::from_secs(*seconds)),
         Step::Several(steps) => steps.iter().try_for_each(|step| perform(fault, node, step)),
-        Step::Where { holds, steps } => match node.run(holds, LIMIT)?.is_well() {
+        Step::Where { holds, steps } => match node.run(holds, LIMIT)?.is_healthy() {
             true => steps.iter().try_for_each(|step| perform(fault, node, step)),
             false => Ok(()),
         },

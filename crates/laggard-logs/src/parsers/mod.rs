@@ -51,19 +51,19 @@ pub enum Parser {
 
 type Read = for<'l> fn(&'l [u8], &Clock) -> Option<Line<'l>>;
 
-/// Every parser, its name, its function, and the rules that go with it. The first that fits best is taken.
-const PARSERS: [(Parser, &str, Read, &str); 7] = [
-    (Parser::Lustre, "lustre", lustre::line, "lustre"),
-    (Parser::Gluster, "gluster", gluster::line, "glusterfs"),
-    (Parser::Beegfs, "beegfs", beegfs::line, "beegfs"),
-    (Parser::Ceph, "ceph", ceph::line, "ceph"),
-    (Parser::Syslog, "syslog", syslog::line, "linux"),
-    (Parser::Kernel, "kernel", kernel::line, "linux"),
-    (Parser::Generic, "generic", generic::line, "linux"),
+/// Every parser, its name, its function, and its rules if the format determines them. The first that fits best is taken.
+const PARSERS: [(Parser, &str, Read, Option<&str>); 7] = [
+    (Parser::Lustre, "lustre", lustre::line, Some("lustre")),
+    (Parser::Gluster, "gluster", gluster::line, Some("glusterfs")),
+    (Parser::Beegfs, "beegfs", beegfs::line, Some("beegfs")),
+    (Parser::Ceph, "ceph", ceph::line, Some("ceph")),
+    (Parser::Syslog, "syslog", syslog::line, None),
+    (Parser::Kernel, "kernel", kernel::line, None),
+    (Parser::Generic, "generic", generic::line, None),
 ];
 
-/// How many lines are looked at to tell a format.
-const LINES_LOOKED_AT: usize = 100;
+/// Number of lines used to detect a format.
+const DETECTION_LINES: usize = 100;
 
 /// A format must match this many of them, or all; the rest may be volume files, stack traces and the like.
 const LEAST_LINES: usize = 3;
@@ -82,7 +82,7 @@ impl Parser {
     }
 
     /// The name of the rules that belong to the format, if it determines them.
-    pub fn rules(self) -> &'static str {
+    pub fn rules(self) -> Option<&'static str> {
         self.row().3
     }
 
@@ -97,7 +97,7 @@ impl Parser {
         let lines: Vec<&[u8]> = start
             .split(|&byte| byte == b'\n')
             .filter(|line| !line.is_empty())
-            .take(LINES_LOOKED_AT)
+            .take(DETECTION_LINES)
             .collect();
         let fits = |read: Read| lines.iter().filter(|line| read(line, &clock).is_some()).count();
         let mut best = (Parser::Generic, 0);
@@ -110,7 +110,7 @@ impl Parser {
         best.0
     }
 
-    fn row(self) -> &'static (Parser, &'static str, Read, &'static str) {
+    fn row(self) -> &'static (Parser, &'static str, Read, Option<&'static str>) {
         PARSERS.iter().find(|(parser, ..)| *parser == self).unwrap_or(&PARSERS[6])
     }
 }

@@ -102,8 +102,8 @@ impl Rules {
             ("mfschunkserver", "moosefs"),
             ("mfsmount", "moosefs"),
         ];
-        if parser.rules() != "linux" {
-            return parser.rules();
+        if let Some(rules) = parser.rules() {
+            return rules;
         }
         let path = path.to_ascii_lowercase();
         let start = start.to_ascii_lowercase();

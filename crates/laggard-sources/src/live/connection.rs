@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_look_at_either_port_and_at_the_peer() {
+    fn filters_use_either_port_and_the_peer() {
         let connection = between("198.18.0.3:49152", "198.18.0.7:1021");
         let ports = |ports: &[u16]| Filter { ports: ports.to_vec(), ..Filter::default() };
         let peer = |peer: &str| Filter { peers: vec![peer.parse().unwrap()], ..Filter::default() };
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_within_the_host_count_only_when_asked_for() {
+    fn connections_within_the_host_count_only_on_request() {
         let all = Filter { loopback: true, ..Filter::default() };
         for (local, remote) in
             [("127.0.0.1:1", "127.0.0.1:2"), ("[::1]:1", "[::1]:2"), ("198.18.0.3:1", "198.18.0.3:2")]

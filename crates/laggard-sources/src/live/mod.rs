@@ -5,7 +5,7 @@
 //! affect other lines or sources.
 //!
 //! [`clock`] decides when to sample, [`sampler`] reads every source; a source is an open file (`proc_file`) and a
-//! parser that does not read files.
+//! parser that does not read files. [`facts`] reads what rarely changes: devices, interfaces, listening ports.
 
 mod account;
 pub mod clock;
@@ -23,11 +23,15 @@ pub mod selection;
 pub mod snmp;
 
 pub mod connection;
+mod listeners;
 pub mod prefix;
 mod sock_diag;
 mod sockets;
 mod tcp_info;
 pub mod traffic;
+
+pub mod facts;
+mod sysfs;
 
 mod link;
 mod recorded_names;

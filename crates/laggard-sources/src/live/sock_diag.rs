@@ -28,6 +28,7 @@ const ASK_FOR_BOTH_FAMILIES: u16 = 18;
 
 pub(super) struct SockDiag {
     socket: Option<Socket>,
+    states: u32,
     requests: Vec<Vec<u8>>,
     sequence: u32,
 }
@@ -40,7 +41,16 @@ enum Progress {
 impl SockDiag {
     /// The socket is opened by the first dump, in the network namespace of the calling thread.
     pub(super) fn new() -> SockDiag {
-        SockDiag { socket: None, requests: vec![request_for_both()], sequence: 0 }
+        SockDiag::of_states(CARRYING)
+    }
+
+    /// Lists sockets that accept connections.
+    pub(super) fn listening() -> SockDiag {
+        SockDiag::of_states(StateFlags::LISTEN.bits())
+    }
+
+    fn of_states(states: u32) -> SockDiag {
+        SockDiag { socket: None, states, requests: vec![request_for_both(states)], sequence: 0 }
     }
 
     /// Visits every connection that can still carry data. The kernel may report a connection twice or not at all if
@@ -50,35 +60,43 @@ impl SockDiag {
         buffer: &mut Vec<u8>,
         mut see: impl FnMut(&Connection),
     ) -> Result<(), Failure> {
+        let mut unread = 0;
+        self.dump_answers(buffer, |answer| match Connection::read(answer) {
+            Some(connection) => see(&connection),
+            None => unread += 1,
+        })?;
+        if unread > 0 { Err(Failure::Unread { count: unread }) } else { Ok(()) }
+    }
+
+    /// Visits the answer about every socket.
+    pub(super) fn dump_answers(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        mut see: impl FnMut(&[u8]),
+    ) -> Result<(), Failure> {
         if buffer.len() < LARGEST_DATAGRAM {
             buffer.resize(LARGEST_DATAGRAM, 0);
         }
         let outcome = self.dump_all(buffer, &mut see);
         if self.requests.len() == 1 && outcome.as_ref().is_err_and(is_unknown_request) {
-            self.requests = vec![request(AF_INET, SocketId::new_v4()), request(AF_INET6, SocketId::new_v6())];
+            let both = [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())];
+            self.requests = both.map(|(family, id)| request(family, id, self.states)).into();
             return self.dump_all(buffer, &mut see);
         }
         outcome
     }
 
-    fn dump_all(&mut self, buffer: &mut [u8], see: &mut impl FnMut(&Connection)) -> Result<(), Failure> {
-        let mut unread = 0;
+    fn dump_all(&mut self, buffer: &mut [u8], see: &mut impl FnMut(&[u8])) -> Result<(), Failure> {
         for i in 0..self.requests.len() {
-            if let Err(failure) = self.dump_one(i, buffer, see, &mut unread) {
+            if let Err(failure) = self.dump_one(i, buffer, see) {
                 self.socket = None; // The rest of this answer must not be taken for the next one's.
                 return Err(failure);
             }
         }
-        if unread > 0 { Err(Failure::Unread { count: unread }) } else { Ok(()) }
+        Ok(())
     }
 
-    fn dump_one(
-        &mut self,
-        i: usize,
-        buffer: &mut [u8],
-        see: &mut impl FnMut(&Connection),
-        unread: &mut u64,
-    ) -> Result<(), Failure> {
+    fn dump_one(&mut self, i: usize, buffer: &mut [u8], see: &mut impl FnMut(&[u8])) -> Result<(), Failure> {
         self.sequence = self.sequence.wrapping_add(1);
         NetlinkBuffer::new(&mut self.requests[i]).set_sequence_number(self.sequence);
         let socket = match &mut self.socket {
@@ -89,11 +107,7 @@ impl SockDiag {
         loop {
             let length = socket.recv(&mut &mut buffer[..], 0).map_err(failure)?;
             let datagram = &buffer[..length.min(buffer.len())];
-            let progress = read_datagram(datagram, self.sequence, |answer| match Connection::read(answer) {
-                Some(connection) => see(&connection),
-                None => *unread += 1,
-            })?;
-            if let Progress::Done = progress {
+            if let Progress::Done = read_datagram(datagram, self.sequence, &mut *see)? {
                 return Ok(());
             }
         }
@@ -115,10 +129,10 @@ fn open() -> io::Result<Socket> {
     Ok(socket)
 }
 
-fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
+fn request(family: u8, socket_id: SocketId, states: u32) -> Vec<u8> {
     let mut header = NetlinkHeader::default();
     header.flags = NLM_F_REQUEST | NLM_F_DUMP;
-    let (extensions, states) = (ExtensionFlags::INFO, StateFlags::from_bits_truncate(CARRYING));
+    let (extensions, states) = (ExtensionFlags::INFO, StateFlags::from_bits_truncate(states));
     let request = InetRequest { family, protocol: IPPROTO_TCP, extensions, states, socket_id };
     let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request).into());
     message.finalize();
@@ -127,13 +141,13 @@ fn request(family: u8, socket_id: SocketId) -> Vec<u8> {
     bytes
 }
 
-fn request_for_both() -> Vec<u8> {
+fn request_for_both(states: u32) -> Vec<u8> {
     const HEADER: usize = 16;
     const SOCKET_ID: usize = 48;
     let mut bytes = vec![0; HEADER];
     bytes.extend([AF_INET, 0, 0, ExtensionFlags::INFO.bits()]);
     bytes.extend([0; SOCKET_ID]);
-    bytes.extend(CARRYING.to_ne_bytes());
+    bytes.extend(states.to_ne_bytes());
     bytes.extend([0; 4]);
     let length = bytes.len() as u32;
     let mut header = NetlinkBuffer::new(&mut bytes);
@@ -217,9 +231,12 @@ mod tests {
         let opened: Vec<_> =
             listeners.iter().map(|l| TcpStream::connect(l.local_addr().unwrap()).unwrap()).collect();
         let ports: Vec<u16> = opened.iter().map(|stream| stream.local_addr().unwrap().port()).collect();
-        let by_family = vec![request(AF_INET, SocketId::new_v4()), request(AF_INET6, SocketId::new_v6())];
+        let by_family = vec![
+            request(AF_INET, SocketId::new_v4(), CARRYING),
+            request(AF_INET6, SocketId::new_v6(), CARRYING),
+        ];
         let mut buffer = Vec::new();
-        for requests in [vec![request_for_both()], by_family] {
+        for requests in [vec![request_for_both(CARRYING)], by_family] {
             let mut kernel = SockDiag { requests, ..SockDiag::new() };
             let mut found = Vec::new();
             let outcome = kernel.dump(&mut buffer, |connection| found.push(connection.local.port()));

@@ -192,8 +192,7 @@ impl Checker<'_> {
         let mut tables: Vec<TableMapping> = Vec::new();
         for (name, written) in metrics {
             let metric = Metric::named(name.get_ref()).ok_or_else(|| self.no_metric(name))?;
-            let schema =
-                Schema::named(metric.table).map(Schema::rates).expect("a metric has a table of rates");
+            let schema = Schema::of(metric).rates();
             let position = schema.position(metric.name).expect("a table of rates has its metrics");
             let column = self.column(name, position, written)?;
             match tables.iter_mut().find(|table| table.schema == schema) {

@@ -1,6 +1,7 @@
 //! A dataset: many segments in one folder or prefix.
 //! In: a location. Out: its segments, and their rows. Always: a broken file does not hide the others.
 
+pub mod facts;
 pub mod notebook;
 pub mod retention;
 pub mod segment;

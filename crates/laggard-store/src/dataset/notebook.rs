@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use laggard_core::suspects::feedback::{Event, Feedback};
-use laggard_core::suspects::notebook::{self, FILE, Notebook};
+use laggard_core::suspects::feedback_file::{self as notebook, FILE, FeedbackFile};
 
 use crate::dataset::Dataset;
 use crate::error::{Problem, StoreError};
@@ -28,7 +28,7 @@ pub fn read(dataset: &Dataset) -> Result<(Feedback, Vec<Problem>), StoreError> {
         return Err(StoreError::broken(path, what));
     }
     let bytes = source.read(0..source.bytes()).map_err(|error| StoreError::io(&path, "read it", error))?;
-    let Notebook { feedback, problems } = notebook::read(&String::from_utf8_lossy(&bytes));
+    let FeedbackFile { feedback, problems } = notebook::read(&String::from_utf8_lossy(&bytes));
     let problem = |(line, what): (usize, String)| Problem {
         name: FILE.into(),
         error: StoreError::broken(format!("{}:{line}", path.display()), what),

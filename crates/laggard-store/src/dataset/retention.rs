@@ -1,4 +1,7 @@
-//! Retention: the oldest sealed segments are removed by age and size; live tails never are.
+//! Retention: the oldest sealed segments are removed by age and size; live tails never are. Host facts go with the samples
+//! that they describe.
+
+use std::collections::BTreeMap;
 
 use laggard_core::model::time::{Span, Timestamp};
 
@@ -6,7 +9,7 @@ use crate::dataset::Dataset;
 use crate::dataset::segment::Segment;
 use crate::error::StoreError;
 use crate::format::cycle::next_cycle;
-use crate::format::file_name::State;
+use crate::format::file_name::{FactsName, State};
 
 /// Limits of a dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,15 +27,35 @@ impl Dataset {
         segments.sort_by(|a, b| (a.start, &a.host, a.table.name).cmp(&(b.start, &b.host, b.table.name)));
         let mut bytes: u64 = segments.iter().map(|segment| segment.bytes).sum();
         let mut removed = Vec::new();
-        for segment in segments.into_iter().filter(|segment| segment.state == State::Sealed) {
-            if !retention.drops(&segment, bytes, now) {
+        let mut oldest: BTreeMap<String, Timestamp> = BTreeMap::new();
+        for segment in segments {
+            if segment.state != State::Sealed || !retention.drops(&segment, bytes, now) {
+                oldest.entry(segment.host).or_insert(segment.start);
                 continue;
             }
             self.location.remove(&segment.name().to_string())?;
             bytes -= segment.bytes;
             removed.push(segment);
         }
+        self.retain_facts(retention, &oldest, now)?;
         Ok(removed)
+    }
+
+    /// Removes files of facts that are too old, or that end before the oldest samples of their host.
+    fn retain_facts(
+        &self,
+        retention: Retention,
+        oldest: &BTreeMap<String, Timestamp>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        for name in self.location.list()?.iter().filter_map(|listed| FactsName::parse(&listed.name)) {
+            let end = next_cycle(name.start);
+            let is_old = retention.max_age.is_some_and(|age| end + age <= now);
+            if is_old || oldest.get(&name.host).is_some_and(|oldest| end <= *oldest) {
+                self.location.remove(&name.to_string())?;
+            }
+        }
+        Ok(())
     }
 }
 

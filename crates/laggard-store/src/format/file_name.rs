@@ -50,9 +50,7 @@ impl FileName {
             None => (text.strip_suffix(".arrow")?, State::Live),
         };
         let (rest, table) = rest.rsplit_once('.')?;
-        let (host, start) = rest.rsplit_once('-')?;
-        let start = Timestamp::from_basic(start)?;
-        let host = decoded(host).filter(|host| !host.is_empty())?;
+        let (host, start) = host_and_start(rest)?;
         Some(FileName { host, table: table.into(), start, state })
     }
 
@@ -80,6 +78,36 @@ impl fmt::Display for FileName {
         };
         write!(f, "{}-{}.{}.{extension}", encoded(&self.host), self.start.basic(), self.table)
     }
+}
+
+/// The name of a file of host facts: `oss3-20261115T000005Z.facts.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FactsName {
+    pub(crate) host: String,
+    /// The time of its first facts, to the second.
+    pub(crate) start: Timestamp,
+}
+
+/// The end of the name of a file of host facts.
+pub(crate) const FACTS: &str = ".facts.jsonl";
+
+impl FactsName {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (host, start) = host_and_start(text.strip_suffix(FACTS)?)?;
+        Some(FactsName { host, start })
+    }
+}
+
+impl fmt::Display for FactsName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}{FACTS}", encoded(&self.host), self.start.basic())
+    }
+}
+
+fn host_and_start(text: &str) -> Option<(String, Timestamp)> {
+    let (host, start) = text.rsplit_once('-')?;
+    let start = Timestamp::from_basic(start)?;
+    Some((decoded(host).filter(|host| !host.is_empty())?, start))
 }
 
 /// Percent-encodes characters that are special in a file name, a shell or a URL.
@@ -167,6 +195,9 @@ mod tests {
             let text = name.to_string();
             prop_assert!(text.is_ascii() && !text.contains('/') && !text.starts_with('.'));
             prop_assert_eq!(FileName::parse(&text), Some(name));
+            let facts = FactsName { host, start };
+            prop_assert_eq!(FileName::parse(&facts.to_string()), None);
+            prop_assert_eq!(FactsName::parse(&facts.to_string()), Some(facts));
         }
     }
 }

@@ -16,11 +16,11 @@ use crate::format::cycle::{MARGIN, day_of, next_cycle};
 use crate::format::origin::Origin;
 use crate::import::packer::{Output, Packer};
 use crate::live_tail::message::{Compressor, Encoder};
-use crate::sealed::parquet_file::{Content, ParquetFile, ROWS_PER_GROUP};
+use crate::sealed::parquet_file::{Content, ParquetFile, rows_per_group};
 use crate::sealed::seal::pack_behind;
 
 /// A level of zstd that keeps up with reading.
-const LEVEL: i32 = 1;
+const LEVEL: i32 = 3;
 /// Rows of a message in the spool.
 const SPOOLED_ROWS: usize = 16 * 1024;
 /// Time, uptime, component.
@@ -103,16 +103,17 @@ impl DayFile {
     ) -> Result<(), StoreError> {
         let earliest = rows.time.iter().copied().min();
         self.earliest = self.earliest.min(earliest.unwrap_or(i64::MAX));
-        if self.pending.is_empty() && rows.len() <= ROWS_PER_GROUP {
-            self.pending = rows;
-            return self.advance(may_open, tools);
-        }
         let mut from = 0;
         while from < rows.len() {
-            let to = rows.len().min(from + ROWS_PER_GROUP - self.pending.len());
-            match to - from == rows.len() {
-                true => self.pending.append(&rows),
-                false => self.pending.append(&rows_within(&rows, from..to)),
+            let components = self.pending.names().len().max(rows.names().len());
+            let to = rows.len().min(from + rows_per_group(components).saturating_sub(self.pending.len()));
+            if to - from < rows.len() {
+                self.pending.append(&rows_within(&rows, from..to));
+            } else if self.pending.is_empty() {
+                self.pending = rows;
+                return self.advance(may_open, tools);
+            } else {
+                self.pending.append(&rows);
             }
             from = to;
             self.advance(may_open, tools)?;
@@ -122,7 +123,8 @@ impl DayFile {
 
     /// Moves the pending rows on, if there are enough of them.
     fn advance(&mut self, may_open: bool, tools: &mut Tools) -> Result<(), StoreError> {
-        let enough = if self.has_spool { SPOOLED_ROWS } else { ROWS_PER_GROUP };
+        let whole_group = rows_per_group(self.pending.names().len());
+        let enough = if self.has_spool { SPOOLED_ROWS } else { whole_group };
         if self.pending.len() < enough {
             Ok(())
         } else if !self.has_spool && (may_open || self.is_open()) {
@@ -160,8 +162,7 @@ impl DayFile {
     /// Writes the pending rows as a row group.
     fn pack(&mut self, tools: &mut Tools) -> Result<(), StoreError> {
         let rows = self.take_pending();
-        let (components, origin) = (rows.names().len(), &self.origin);
-        let content = Content { table: self.table, origin, level: LEVEL, components };
+        let content = Content { table: self.table, origin: &self.origin, level: LEVEL };
         let output = match &mut self.output {
             Some(output) => output,
             none => none.insert(Output::create(&self.parquet, content)?),

@@ -117,7 +117,7 @@ mod tests {
     fn packed_to(path: &Path) -> Result<u64, StoreError> {
         let origin = Origin { host: "a".into(), every: None, wraps_at_32_bits: false, source: String::new() };
         let (rows, mut packer) = (noise(), Packer::default());
-        let content = Content { table: rows.schema(), origin: &origin, level: 1, components: 1 };
+        let content = Content { table: rows.schema(), origin: &origin, level: 1 };
         let output = Output::create(path, content)?;
         packer.pack(&output, rows)?;
         packer.finish(&output)?.finish()

@@ -1,6 +1,6 @@
 //! A piece: some of one segment's rows, with the selected columns.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -83,7 +83,7 @@ impl Piece {
 
     /// The runs of rows of one component: its number and the range of rows. A sealed file has few long runs, a
     /// live tail as many as it has rows.
-    pub fn runs(&self) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> + '_ {
+    pub fn runs(&self) -> impl Iterator<Item = (u32, Range<usize>)> + '_ {
         let mut start = 0;
         self.component.chunk_by(|a, b| a == b).map(move |run| {
             let range = start..start + run.len();
@@ -95,36 +95,36 @@ impl Piece {
     /// The same rows as a table of their own; columns that were not asked for are absent.
     pub fn to_table(&self) -> RawTable {
         let mut table = RawTable::new(self.schema);
-        self.append_to(&mut table);
+        self.append_to(0..self.len(), &mut table);
         table
     }
 
-    /// Adds the rows to a table of the same schema; columns that were not asked for are absent.
-    pub(crate) fn append_to(&self, table: &mut RawTable) {
+    /// Adds some rows to a table of the same schema; columns that were not asked for are absent.
+    pub(crate) fn append_to(&self, range: Range<usize>, table: &mut RawTable) {
         // Names that no row uses get no number.
         let mut numbers = vec![None; self.names.len()];
-        for &name in &*self.component {
+        for &name in &self.component[range.clone()] {
             let name = name as usize;
             let number = *numbers[name].get_or_insert_with(|| table.number(&self.names[name]));
             table.component.push(number);
         }
-        table.time.extend_from_slice(&self.time);
+        table.time.extend_from_slice(&self.time[range.clone()]);
         let rows = table.time.len();
-        extend(&mut table.uptime, self.uptime(), UPTIME_UNKNOWN, rows);
+        extend(&mut table.uptime, self.uptime(), &range, UPTIME_UNKNOWN, rows);
         match &mut table.columns {
             Columns::Counts(columns) => (0..)
                 .zip(columns)
-                .for_each(|(position, column)| extend(column, self.counts(position), ABSENT, rows)),
-            Columns::Numbers(columns) => (0..)
-                .zip(columns)
-                .for_each(|(position, column)| extend(column, self.numbers(position), f64::NAN, rows)),
+                .for_each(|(position, column)| extend(column, self.counts(position), &range, ABSENT, rows)),
+            Columns::Numbers(columns) => (0..).zip(columns).for_each(|(position, column)| {
+                extend(column, self.numbers(position), &range, f64::NAN, rows)
+            }),
         }
     }
 }
 
-/// Adds values to a column; `missing` up to the number of rows if there are none.
-fn extend<T: Copy>(column: &mut Vec<T>, values: Option<&[T]>, missing: T, rows: usize) {
-    column.extend_from_slice(values.unwrap_or_default());
+/// Adds a range of values to a column; `missing` up to the number of rows if there are none.
+fn extend<T: Copy>(column: &mut Vec<T>, values: Option<&[T]>, range: &Range<usize>, missing: T, rows: usize) {
+    column.extend_from_slice(values.map_or(&[], |values| &values[range.clone()]));
     column.resize(rows, missing);
 }
 

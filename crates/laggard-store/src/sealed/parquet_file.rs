@@ -23,17 +23,16 @@ use crate::format::columns::{COMPONENT, TIME, UPTIME, arrow_schema};
 use crate::format::origin::Origin;
 use crate::sealed::row_group::SortedRows;
 
-/// Rows of a row group. They are held in memory until it is written: 22 MiB of the table `disk`.
-pub(crate) const ROWS_PER_GROUP: usize = 128 * 1024;
+/// Rows of a row group at most. They are held in memory until it is written: 22 MiB of the table `disk`.
+const MOST_ROWS_PER_GROUP: usize = 128 * 1024;
+/// Values that `DELTA_BINARY_PACKED` encodes together.
+const DELTA_BLOCK: usize = 256;
 /// A reader of one component decodes whole pages.
 const ROWS_PER_PAGE: usize = 32 * 1024;
 /// The names of a row group stay in one dictionary, even if every row has its own.
 const DICTIONARY_BYTES: usize = 16 << 20;
 /// 2048 distinct values of a gauge. With more, differences are smaller than a dictionary.
 const GAUGE_DICTIONARY_BYTES: usize = 16 << 10;
-/// With this many components, most rows share their time with others: numbers of distinct times are then
-/// smaller than differences.
-const COMPONENTS_THAT_SHARE_TIMES: usize = 4;
 
 /// A Parquet file that is being written.
 pub(crate) struct ParquetFile {
@@ -52,8 +51,13 @@ pub(crate) struct Content<'a> {
     pub(crate) origin: &'a Origin,
     /// The level of zstd.
     pub(crate) level: i32,
-    /// The number of components in the first row group.
-    pub(crate) components: usize,
+}
+
+/// The number of rows of a row group. If each component has whole blocks of samples, the encoded times of all
+/// components are equal bytes, which zstd stores once.
+pub(crate) fn rows_per_group(components: usize) -> usize {
+    let block = DELTA_BLOCK * components.max(1);
+    if block <= MOST_ROWS_PER_GROUP { MOST_ROWS_PER_GROUP / block * block } else { MOST_ROWS_PER_GROUP }
 }
 
 impl ParquetFile {
@@ -141,7 +145,7 @@ fn cannot_write(path: &Path, error: ParquetError) -> StoreError {
 }
 
 fn properties(content: Content<'_>) -> Result<WriterProperties, ParquetError> {
-    let Content { table, origin, level, components } = content;
+    let Content { table, origin, level } = content;
     let mut metadata: Vec<KeyValue> =
         origin.metadata(table.name).into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
     metadata.sort_by(|a, b| a.key.cmp(&b.key));
@@ -161,16 +165,13 @@ fn properties(content: Content<'_>) -> Result<WriterProperties, ParquetError> {
         .set_write_batch_size(ROWS_PER_PAGE)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
-        .set_column_encoding(COMPONENT.into(), Encoding::PLAIN);
+        .set_column_encoding(COMPONENT.into(), Encoding::PLAIN)
+        .set_column_dictionary_enabled(COMPONENT.into(), true);
     for name in [TIME, UPTIME] {
         builder = builder.set_column_encoding(name.into(), Encoding::DELTA_BINARY_PACKED);
     }
     for name in [TIME, COMPONENT] {
         builder = builder.set_column_statistics_enabled(name.into(), EnabledStatistics::Chunk);
-    }
-    let shares_times = components >= COMPONENTS_THAT_SHARE_TIMES;
-    for name in [TIME, UPTIME].into_iter().filter(|_| shares_times).chain([COMPONENT]) {
-        builder = builder.set_column_dictionary_enabled(name.into(), true);
     }
     for gauge in table.columns.iter().filter(|column| column.form == Form::Gauge) {
         builder = builder
@@ -178,4 +179,16 @@ fn properties(content: Content<'_>) -> Result<WriterProperties, ParquetError> {
             .set_column_dictionary_page_size_limit(gauge.name.into(), GAUGE_DICTIONARY_BYTES);
     }
     Ok(builder.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_group_has_whole_blocks_of_samples_of_each_component() {
+        assert_eq!(rows_per_group(72), 7 * 256 * 72);
+        assert_eq!(rows_per_group(0), MOST_ROWS_PER_GROUP);
+        assert_eq!(rows_per_group(5000), MOST_ROWS_PER_GROUP);
+    }
 }

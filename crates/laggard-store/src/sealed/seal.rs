@@ -17,7 +17,7 @@ use crate::format::origin::{self, Origin};
 use crate::live_tail::frame::{End, Frames};
 use crate::location::publish;
 use crate::reading::piece::Pieces;
-use crate::sealed::parquet_file::{Content, ParquetFile, ROWS_PER_GROUP};
+use crate::sealed::parquet_file::{Content, ParquetFile, rows_per_group};
 
 /// Suffix of a tail that could not be decoded completely; it is kept for inspection.
 const DAMAGED: &str = ".damaged";
@@ -116,22 +116,29 @@ fn copy<R: Read>(
     let (mut pieces, mut rows) = (Pieces::new(table), RawTable::new(table));
     let mut write = |rows: &RawTable| {
         if output.is_none() {
-            let content = Content { table, origin: &origin, level, components: rows.names().len() };
+            let content = Content { table, origin: &origin, level };
             output = Some(ParquetFile::create(parquet, content)?);
         }
         output.as_mut().map_or(Ok(()), |output| output.add(rows))
     };
     while let Some(frame) = frames.next().map_err(unreadable)? {
         // All columns are decoded or none: half a frame must not be sealed.
-        match frame.decode(&every).and_then(|batch| pieces.piece(&batch)) {
-            Ok(piece) => piece.append_to(&mut rows),
-            Err(_) => frames.skip(),
-        }
-        if rows.len() >= ROWS_PER_GROUP {
-            write(&rows)?;
-            rows.clear();
-            if rows.names().len() > NAMES_KEPT {
-                rows = RawTable::new(table);
+        let Ok(piece) = frame.decode(&every).and_then(|batch| pieces.piece(&batch)) else {
+            frames.skip();
+            continue;
+        };
+        let mut from = 0;
+        while from < piece.len() {
+            let room = rows_per_group(rows.names().len()).saturating_sub(rows.len());
+            let to = piece.len().min(from + room);
+            piece.append_to(from..to, &mut rows);
+            from = to;
+            if rows.len() >= rows_per_group(rows.names().len()) {
+                write(&rows)?;
+                rows.clear();
+                if rows.names().len() > NAMES_KEPT {
+                    rows = RawTable::new(table);
+                }
             }
         }
     }

@@ -2,29 +2,33 @@
 //! In: a dataset, its cluster file and its feedback. Out: [`DatasetRecording`]. Always: a file that cannot be read hides no
 //! other, and is reported once however often it is read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use laggard_core::model::cluster::{ClusterError, ClusterFile, Inventory, Recorded};
 use laggard_core::model::component::Kind;
+use laggard_core::model::host_facts::{HostFacts, RecordedHost};
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::recording::{ReadError, Recording, Visitor};
 use laggard_core::suspects::feedback::Feedback;
+use laggard_core::tables::covered_times::{portion_length, portions};
 use laggard_core::tables::grid::Grid;
 use laggard_core::tables::recorded_times::{FileTime, RecordedTimes};
-use laggard_core::tables::stretches::{portion_length, portions};
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::dataset::notebook;
+use crate::dataset::segment::Segment;
 use crate::dataset::{Dataset, Listing};
 use crate::error::{Problem, StoreError};
-use crate::tables::tabulate::Tabulator;
+use crate::tables::tabulate::{Tabulator, has_any};
+use crate::tables::timed_segment::{TimedSegment, overviews};
 
 /// A dataset, limited to the time that is diagnosed.
 pub struct DatasetRecording {
-    dataset: Dataset,
+    segments: Vec<Arc<TimedSegment>>,
     inventory: Inventory,
     feedback: Feedback,
     times: RecordedTimes,
@@ -59,16 +63,22 @@ impl DatasetRecording {
         (from, to): (Timestamp, Timestamp),
     ) -> Result<DatasetRecording, OpenError> {
         let file = cluster_file(&dataset, cluster)?;
-        let (recorded, problems) = recorded_components(&dataset)?;
+        let (overviews, problems) = overviews(&dataset, is_of_system)?;
         let (feedback, misread) = notebook::read(&dataset)?;
+        let (facts, unread) = dataset.facts(to)?;
+        let recorded = recorded(overviews.iter().map(|(segment, overview)| (segment, &overview.components)));
+        let timed =
+            overviews.into_iter().filter_map(|(segment, o)| TimedSegment::new(segment, o, &everything));
+        let segments: Vec<Arc<TimedSegment>> = timed.map(Arc::new).collect();
+        let times = times(&segments, from, to).ok_or_else(|| nothing_to_read(&problems))?;
         let mut recording = DatasetRecording {
-            times: times(&dataset, from, to)?,
-            dataset,
-            inventory: Inventory::new(&file, &recorded),
+            times,
+            segments,
+            inventory: Inventory::with_facts(&file, &recorded, &by_host(&facts)),
             feedback: feedback.by(to),
             problems: Vec::new(),
         };
-        recording.note(problems.into_iter().chain(misread));
+        recording.note(problems.into_iter().chain(misread).chain(unread));
         Ok(recording)
     }
 
@@ -119,9 +129,8 @@ impl Recording for DatasetRecording {
         step: Span,
         visitor: &mut Visitor<'_>,
     ) -> Result<ControlFlow<()>, ReadError> {
-        let everything = |_: &str| true;
         let names: Vec<&str> = metrics.iter().map(|metric| metric.table).collect();
-        let mut tabulator = Tabulator::new(&self.dataset, &names, &everything)?;
+        let mut tabulator = tabulator(&self.segments, &names);
         let grids = self.portions(&tabulator, step);
         let all: usize = grids.iter().map(|grid| grid.len).sum();
         let (mut done, mut flow) = (0, ControlFlow::Continue(()));
@@ -139,18 +148,25 @@ impl Recording for DatasetRecording {
     }
 }
 
-fn times(dataset: &Dataset, from: Timestamp, to: Timestamp) -> Result<RecordedTimes, OpenError> {
-    let everything = |_: &str| true;
-    let tabulator = Tabulator::new(dataset, &TABLES, &everything)?;
-    let Some((shortest_interval, longest_interval, _)) = tabulator.every() else {
-        return Err(nothing_to_read(tabulator.problems()));
-    };
+fn everything(_: &str) -> bool {
+    true
+}
+
+fn tabulator(segments: &[Arc<TimedSegment>], tables: &[&str]) -> Tabulator<'static> {
+    let with_table = segments.iter().filter(|timed| has_any(&timed.segment, tables));
+    Tabulator::of(with_table.cloned(), &everything)
+}
+
+/// Nothing if there is no sample.
+fn times(segments: &[Arc<TimedSegment>], from: Timestamp, to: Timestamp) -> Option<RecordedTimes> {
+    let tabulator = tabulator(segments, &TABLES);
+    let (shortest_interval, longest_interval, _) = tabulator.every()?;
     let files = tabulator.covered().map(|(segment, stretch)| FileTime {
         host: segment.host.clone(),
         kind: segment.table.kind.clone(),
-        stretch,
+        covered: stretch,
     });
-    Ok(RecordedTimes { files: files.collect(), shortest_interval, longest_interval, from, to })
+    Some(RecordedTimes { files: files.collect(), shortest_interval, longest_interval, from, to })
 }
 
 fn nothing_to_read(problems: &[Problem]) -> OpenError {
@@ -159,6 +175,11 @@ fn nothing_to_read(problems: &[Problem]) -> OpenError {
         [only] => OpenError::Unreadable(only.to_string()),
         [first, others @ ..] => OpenError::Unreadable(format!("{first}; and {} more files", others.len())),
     }
+}
+
+/// The facts of each host, as an inventory takes them.
+pub fn by_host(facts: &BTreeMap<String, RecordedHost>) -> BTreeMap<&str, &HostFacts> {
+    facts.iter().map(|(host, recorded)| (host.as_str(), &recorded.facts)).collect()
 }
 
 /// The cluster file at `path`, or the dataset's own, or the default one.
@@ -172,24 +193,34 @@ pub fn cluster_file(dataset: &Dataset, path: Option<&Path>) -> Result<ClusterFil
     ClusterFile::parse(&text).map_err(|error| OpenError::Cluster { path, error })
 }
 
-/// Every component with samples, and every host, with the files that could not be read. The recorder's own samples are
-/// not part of the system.
+/// Every component with samples, and every host, with the files that could not be read.
 pub fn recorded_components(dataset: &Dataset) -> Result<(Vec<Recorded>, Vec<Problem>), StoreError> {
-    let Listing { segments, mut problems } = dataset.segments()?;
-    let mut recorded = BTreeSet::new();
-    let segments = segments.par_iter().filter(|segment| segment.table.kind != Kind::RECORDER);
-    let listed: Vec<_> = segments.map(|segment| (segment, segment.components())).collect();
-    for (segment, components) in listed {
-        let (host, kind) = (segment.host.clone(), segment.table.kind.clone());
-        let of =
-            |name: &str, kind: &Kind| Recorded { name: name.into(), kind: kind.clone(), host: host.clone() };
-        match components {
-            Ok(names) => {
-                recorded.insert(of(&host, &Kind::SERVER));
-                recorded.extend(names.iter().map(|name| of(name, &kind)));
-            }
+    let Listing { mut segments, mut problems } = dataset.segments()?;
+    segments.retain(is_of_system);
+    let listed: Vec<_> = segments.par_iter().map(|segment| (segment, segment.components())).collect();
+    let mut components = Vec::with_capacity(listed.len());
+    for (segment, names) in listed {
+        match names {
+            Ok(names) => components.push((segment, names)),
             Err(error) => problems.push(Problem { name: segment.name().to_string(), error }),
         }
     }
-    Ok((recorded.into_iter().collect(), problems))
+    Ok((recorded(components.iter().map(|(segment, names)| (*segment, names))), problems))
+}
+
+/// The recorder's own samples are not part of the system.
+fn is_of_system(segment: &Segment) -> bool {
+    segment.table.kind != Kind::RECORDER
+}
+
+/// The components of some segments, and their hosts.
+fn recorded<'a>(segments: impl Iterator<Item = (&'a Segment, &'a BTreeSet<Arc<str>>)>) -> Vec<Recorded> {
+    let mut recorded = BTreeSet::new();
+    for (Segment { host, table, .. }, names) in segments {
+        let of =
+            |name: &str, kind: &Kind| Recorded { name: name.into(), kind: kind.clone(), host: host.clone() };
+        recorded.insert(of(host, &Kind::SERVER));
+        recorded.extend(names.iter().map(|name| of(name, &table.kind)));
+    }
+    recorded.into_iter().collect()
 }

@@ -37,14 +37,15 @@ pub(crate) struct HostTables {
 }
 
 impl Query<'_> {
-    pub(crate) fn ask(&self, segments: &[TimedSegment]) -> HostTables {
+    pub(crate) fn ask(&self, segments: &[Arc<TimedSegment>]) -> HostTables {
         let mut tables: Vec<Table> = self.metrics.iter().map(|m| Table::new(m, self.grid)).collect();
         let mut problems = Vec::new();
         for schema in self.schemas() {
             let (places, metrics): (Vec<usize>, Vec<&'static Metric>) =
                 self.metrics.iter().copied().enumerate().filter(|(_, m)| m.table == schema.name).unzip();
-            let of_table =
-                |t: &str| segments.iter().filter(|s| s.segment.table.name == t).collect::<Vec<_>>();
+            let of_table = |t: &str| {
+                segments.iter().map(Arc::as_ref).filter(|s| s.segment.table.name == t).collect::<Vec<_>>()
+            };
             let counted = self.of_counters(&metrics, schema, &of_table(schema.name), &mut problems);
             let rated =
                 self.of_rates(&metrics, schema.rates(), &of_table(schema.rates().name), &mut problems);

@@ -3,27 +3,28 @@
 //! a component, rates are used only where the counters have no value.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Once};
 
 use laggard_core::model::metric::Metric;
 use laggard_core::model::schema::Schema;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::Table;
+use laggard_core::tables::covered_times::{CoveredTime, joined};
 use laggard_core::tables::grid::Grid;
-use laggard_core::tables::stretches::{Stretch, joined};
 use rayon::prelude::{IntoParallelIterator, ParallelIterator};
 
+use crate::dataset::Dataset;
 use crate::dataset::segment::Segment;
-use crate::dataset::{Dataset, Listing};
 use crate::error::{Problem, StoreError};
 use crate::reading::selection::Predicate;
 use crate::tables::query::{HostTables, Query};
-use crate::tables::timed_segment::TimedSegment;
+use crate::tables::timed_segment::{TimedSegment, overviews};
 
 pub use crate::tables::timed_segment::rhythm;
 
 /// Metrics of the components of a dataset, on any grid.
 pub struct Tabulator<'a> {
-    hosts: BTreeMap<String, Vec<TimedSegment>>,
+    hosts: BTreeMap<String, Vec<Arc<TimedSegment>>>,
     wanted: Predicate<'a>,
     problems: Vec<Problem>,
 }
@@ -35,27 +36,24 @@ impl<'a> Tabulator<'a> {
         tables: &[&str],
         wanted: Predicate<'a>,
     ) -> Result<Tabulator<'a>, StoreError> {
-        let Listing { segments, problems } = dataset.segments()?;
-        let mut tabulator = Tabulator { hosts: BTreeMap::new(), wanted, problems };
-        let asked: Vec<Segment> =
-            segments.into_iter().filter(|s| tables.iter().any(|t| speaks_of(s, t))).collect();
-        let looked_at: Vec<_> = asked
-            .into_par_iter()
-            .map(|segment| (segment.name().to_string(), TimedSegment::new(segment, wanted)))
-            .collect();
-        for (name, timed) in looked_at {
-            match timed {
-                Ok(timed) => timed.into_iter().for_each(|t| tabulator.add(t)),
-                // Removed by the retention since it was listed.
-                Err(error) if error.is_absent() => {}
-                Err(error) => tabulator.problems.push(Problem { name, error }),
-            }
-        }
-        Ok(tabulator)
+        let (overviews, problems) = overviews(dataset, |segment| has_any(segment, tables))?;
+        let timed = overviews
+            .into_iter()
+            .filter_map(|(segment, o)| TimedSegment::new(segment, o, wanted))
+            .map(Arc::new);
+        Ok(Tabulator { problems, ..Tabulator::of(timed, wanted) })
     }
 
-    fn add(&mut self, timed: TimedSegment) {
-        self.hosts.entry(timed.segment.host.clone()).or_default().push(timed);
+    /// The metrics of segments that are listed already.
+    pub(crate) fn of(
+        segments: impl Iterator<Item = Arc<TimedSegment>>,
+        wanted: Predicate<'a>,
+    ) -> Tabulator<'a> {
+        let mut hosts: BTreeMap<String, Vec<Arc<TimedSegment>>> = BTreeMap::new();
+        for timed in segments {
+            hosts.entry(timed.segment.host.clone()).or_default().push(timed);
+        }
+        Tabulator { hosts, wanted, problems: Vec::new() }
     }
 
     /// Files that could not be read.
@@ -83,20 +81,20 @@ impl<'a> Tabulator<'a> {
 
     /// The covered periods, from the instant of their first sample to that of their last, in order; periods at most
     /// `step` apart are joined.
-    pub fn stretches(&self, step: Span) -> Vec<Stretch> {
+    pub fn stretches(&self, step: Span) -> Vec<CoveredTime> {
         joined(self.covered().map(|(_, stretch)| stretch), step)
     }
 
     /// The segments, and the period that each covers.
-    pub fn covered(&self) -> impl Iterator<Item = (&Segment, Stretch)> {
+    pub fn covered(&self) -> impl Iterator<Item = (&Segment, CoveredTime)> {
         let instant = |t: &TimedSegment, time: Timestamp| t.rhythm.instant(time.micros());
         let stretch =
-            move |t: &TimedSegment| Stretch { first: instant(t, t.first), last: instant(t, t.last) };
+            move |t: &TimedSegment| CoveredTime { first: instant(t, t.first), last: instant(t, t.last) };
         self.segments().map(move |t| (&t.segment, stretch(t)))
     }
 
     fn segments(&self) -> impl Iterator<Item = &TimedSegment> {
-        self.hosts.values().flatten()
+        self.hosts.values().flatten().map(Arc::as_ref)
     }
 
     /// A metric on a grid.
@@ -107,8 +105,9 @@ impl<'a> Tabulator<'a> {
     /// Some metrics on a grid, from one pass over the files. Hosts are read in parallel; each thread holds the
     /// readings of one host.
     pub fn tables(&mut self, metrics: &[&'static Metric], grid: Grid) -> Vec<Table> {
+        keep_freed_memory();
         let query = Query { metrics, grid, wanted: self.wanted };
-        let hosts: Vec<&[TimedSegment]> = self.hosts.values().map(Vec::as_slice).collect();
+        let hosts: Vec<&[Arc<TimedSegment>]> = self.hosts.values().map(Vec::as_slice).collect();
         let of_hosts: Vec<HostTables> = hosts.into_par_iter().map(|segments| query.ask(segments)).collect();
         let mut tables: Vec<Table> = metrics.iter().map(|metric| Table::new(metric, grid)).collect();
         for (number, table) in tables.iter_mut().enumerate() {
@@ -131,6 +130,22 @@ impl<'a> Tabulator<'a> {
     }
 }
 
-fn speaks_of(segment: &Segment, table: &str) -> bool {
-    segment.table.name == table || Schema::named(table).is_some_and(|t| t.rates().name == segment.table.name)
+/// True if a segment has one of these tables, or the rates of one.
+pub(crate) fn has_any(segment: &Segment, tables: &[&str]) -> bool {
+    let has = |table: &str| {
+        let rates = Schema::named(table).map(|schema| schema.rates().name);
+        segment.table.name == table || rates == Some(segment.table.name)
+    };
+    tables.iter().any(|table| has(table))
+}
+
+/// The largest block whose release changes glibc's thresholds has 32 MiB.
+const KEPT_BYTES: usize = 24 << 20;
+
+/// Makes the allocator keep freed memory for the next host. glibc returns memory to the kernel beyond a threshold that
+/// follows the largest block released so far (mallopt(3), `M_MMAP_THRESHOLD`); otherwise page faults take half of the time.
+fn keep_freed_memory() {
+    static ONCE: Once = Once::new();
+    // The block is never touched, so it takes no memory.
+    ONCE.call_once(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT_BYTES))));
 }

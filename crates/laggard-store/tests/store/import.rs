@@ -114,7 +114,7 @@ fn what_a_killed_import_left_is_swept_by_the_next() {
 }
 
 #[test]
-fn many_hosts_and_tables_at_once_need_no_open_file_each() {
+fn many_hosts_and_tables_need_few_open_files() {
     let folder = tempdir().unwrap();
     let mut importer = Importer::open(folder.path().to_str().unwrap()).unwrap();
     for number in 0..2 {

@@ -55,7 +55,7 @@ fn a_clock_set_back_between_the_turn_and_the_first_sample_makes_no_second_file()
 }
 
 #[test]
-fn a_large_step_back_goes_on_in_the_same_file() {
+fn after_a_large_step_back_the_same_file_is_continued() {
     let names = recorded(&["2011-05-09T12:00:00Z", "2011-05-08T12:00:00Z", "2011-05-09T12:00:01Z"]);
     assert_eq!(names, ["fs1-20110509T120000Z.disk.parquet"]);
 }

@@ -131,7 +131,7 @@ fn a_selection_of_components_that_are_not_there_gives_nothing() {
 }
 
 #[test]
-fn columns_that_were_not_asked_for_do_not_come() {
+fn columns_that_were_not_selected_are_not_read() {
     let wanted = Wanted { table: schema("disk"), columns: Some(vec![2]) };
     let (folder, _) = ten_ticks();
     let selection = Selection { tables: vec![wanted], ..Selection::default() };
@@ -160,7 +160,7 @@ fn a_scan_ends_when_its_visitor_breaks_off() {
 }
 
 #[test]
-fn a_segment_tells_its_origin_and_what_it_holds() {
+fn a_segment_has_its_origin_and_its_components() {
     let (folder, _) = ten_ticks();
     let listing = Dataset::in_folder(folder.path()).segments().unwrap();
     let segment = &listing.segments[0];

@@ -9,23 +9,23 @@ use laggard_core::model::time::{Span, Timestamp, Uptime};
 use laggard_core::samples::{RawTable, UPTIME_UNKNOWN};
 use laggard_store::{Dataset, Origin, Piece, Recorder, Selection};
 
-pub const DEVICES: [&str; 3] = ["oss1:sda", "oss1:sdb", "oss1:sdc"];
+pub(crate) const DEVICES: [&str; 3] = ["oss1:sda", "oss1:sdb", "oss1:sdc"];
 
-pub fn schema(table: &str) -> &'static Schema {
+pub(crate) fn schema(table: &str) -> &'static Schema {
     Schema::named(table).unwrap()
 }
 
-pub fn time(text: &str) -> Timestamp {
+pub(crate) fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-pub fn origin(host: &str) -> Origin {
+pub(crate) fn origin(host: &str) -> Origin {
     let every = Some(Span::SECOND);
     Origin { host: host.into(), every, wraps_at_32_bits: false, source: "laggard record".into() }
 }
 
 /// One row for each device: the number of the tick is in every value.
-pub fn tick(table: &str, at: Timestamp, number: u64) -> RawTable {
+pub(crate) fn tick(table: &str, at: Timestamp, number: u64) -> RawTable {
     let schema = schema(table);
     let mut rows = RawTable::new(schema);
     for (i, device) in DEVICES.iter().enumerate() {
@@ -36,13 +36,13 @@ pub fn tick(table: &str, at: Timestamp, number: u64) -> RawTable {
     rows
 }
 
-pub fn value(tick: u64, device: u64, column: u64) -> u64 {
+pub(crate) fn value(tick: u64, device: u64, column: u64) -> u64 {
     tick * 1000 + device * 100 + column + (column << 40)
 }
 
 /// Records ticks a second apart; every one of them is flushed. The recorder is then dropped, not closed, as if
 /// the process had been killed.
-pub fn leave_tail(folder: &Path, table: &str, start: Timestamp, ticks: u64) {
+pub(crate) fn leave_tail(folder: &Path, table: &str, start: Timestamp, ticks: u64) {
     let mut recorder = Recorder::open(folder, origin("oss1")).unwrap();
     for number in 0..ticks {
         recorder.append(&tick(table, start + Span::SECOND * number as i64, number)).unwrap();
@@ -51,16 +51,16 @@ pub fn leave_tail(folder: &Path, table: &str, start: Timestamp, ticks: u64) {
 }
 
 /// The rows of a dataset by host, table and component, each in the order of recording.
-pub type Rows = BTreeMap<(String, &'static str, String), Vec<Row>>;
+pub(crate) type Rows = BTreeMap<(String, &'static str, String), Vec<Row>>;
 
 /// Time, uptime, and the bits of the values.
-pub type Row = (i64, i64, Vec<u64>);
+pub(crate) type Row = (i64, i64, Vec<u64>);
 
-pub fn all_rows(folder: &Path) -> Rows {
+pub(crate) fn all_rows(folder: &Path) -> Rows {
     selected_rows(&Dataset::in_folder(folder), &Selection::default())
 }
 
-pub fn selected_rows(dataset: &Dataset, selection: &Selection<'_>) -> Rows {
+pub(crate) fn selected_rows(dataset: &Dataset, selection: &Selection<'_>) -> Rows {
     let mut rows = Rows::new();
     let problems = dataset
         .scan(selection, &mut |segment, piece| {
@@ -72,13 +72,13 @@ pub fn selected_rows(dataset: &Dataset, selection: &Selection<'_>) -> Rows {
     rows
 }
 
-pub fn rows_of<'a>(host: &str, tables: impl IntoIterator<Item = &'a RawTable>) -> Rows {
+pub(crate) fn rows_of<'a>(host: &str, tables: impl IntoIterator<Item = &'a RawTable>) -> Rows {
     let mut rows = Rows::new();
     tables.into_iter().for_each(|table| add(&mut rows, host, table));
     rows
 }
 
-pub fn add(rows: &mut Rows, host: &str, table: &RawTable) {
+pub(crate) fn add(rows: &mut Rows, host: &str, table: &RawTable) {
     let schema = table.schema();
     for row in 0..table.len() {
         let name = table.names()[table.component[row] as usize].to_string();
@@ -93,7 +93,7 @@ pub fn add(rows: &mut Rows, host: &str, table: &RawTable) {
 }
 
 /// The numbers of the ticks that every device has; all must have the same.
-pub fn ticks(rows: &Rows) -> Vec<u64> {
+pub(crate) fn ticks(rows: &Rows) -> Vec<u64> {
     let mut of_each = rows.values().map(|rows| rows.iter().map(|row| row.2[0] / 1000).collect::<Vec<_>>());
     let first = of_each.next().unwrap_or_default();
     assert!(of_each.all(|other| other == first), "devices differ");
@@ -101,7 +101,7 @@ pub fn ticks(rows: &Rows) -> Vec<u64> {
 }
 
 /// Checks that every value is the one that was recorded.
-pub fn assert_exact(rows: &Rows) {
+pub(crate) fn assert_exact(rows: &Rows) {
     for ((_, _, name), rows) in rows {
         let device = DEVICES.iter().position(|device| device == name).unwrap() as u64;
         for (_, uptime, values) in rows {
@@ -114,7 +114,7 @@ pub fn assert_exact(rows: &Rows) {
 }
 
 /// The names of the files in a folder, but for the locks of its recorders.
-pub fn files(folder: &Path) -> Vec<String> {
+pub(crate) fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| !name.ends_with(".lock"));
@@ -122,6 +122,6 @@ pub fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-pub fn is_component_major(piece: &Piece) -> bool {
+pub(crate) fn is_component_major(piece: &Piece) -> bool {
     piece.runs().count() <= piece.names().len()
 }

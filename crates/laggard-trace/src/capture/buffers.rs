@@ -17,7 +17,7 @@ const SETTLING_NS: u64 = 2_000_000;
 
 /// The buffers of all processors of several instances.
 #[derive(Debug)]
-pub struct Buffers {
+pub(super) struct Buffers {
     buffers: Vec<CpuBuffer>,
     header: Header,
     page: Vec<u8>,
@@ -48,7 +48,7 @@ impl Counts {
 }
 
 impl Buffers {
-    pub fn open(instances: &[Instance], header: Header) -> Result<Buffers, CaptureError> {
+    pub(super) fn open(instances: &[Instance], header: Header) -> Result<Buffers, CaptureError> {
         let mut buffers = vec![];
         for instance in instances {
             for cpu in instance.processors() {
@@ -61,7 +61,7 @@ impl Buffers {
     }
 
     /// Reads all available pages, and passes on the records that no other record can precede.
-    pub fn read(&mut self, mut each: impl FnMut(u16, u64, Item<'_>)) -> Result<(), CaptureError> {
+    pub(super) fn read(&mut self, mut each: impl FnMut(u16, u64, Item<'_>)) -> Result<(), CaptureError> {
         let settled_ns = now_ns().saturating_sub(SETTLING_NS);
         self.fill()?;
         self.give(settled_ns, &mut each);
@@ -69,7 +69,7 @@ impl Buffers {
     }
 
     /// Reads the rest after tracing has stopped.
-    pub fn finish(&mut self, mut each: impl FnMut(u16, u64, Item<'_>)) -> Result<(), CaptureError> {
+    pub(super) fn finish(&mut self, mut each: impl FnMut(u16, u64, Item<'_>)) -> Result<(), CaptureError> {
         self.fill()?;
         self.give(u64::MAX, &mut each);
         for buffer in &mut self.buffers {
@@ -78,12 +78,12 @@ impl Buffers {
         Ok(())
     }
 
-    pub fn counts(&self) -> impl Iterator<Item = &Counts> {
+    pub(super) fn counts(&self) -> impl Iterator<Item = &Counts> {
         self.buffers.iter().map(|buffer| &buffer.counts)
     }
 
     /// Records that arrived after later ones were passed on.
-    pub fn late(&self) -> u64 {
+    pub(super) fn late(&self) -> u64 {
         self.merge.late()
     }
 
@@ -139,7 +139,7 @@ impl Counts {
 }
 
 /// On the clock of the records.
-pub fn now_ns() -> u64 {
+pub(super) fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }

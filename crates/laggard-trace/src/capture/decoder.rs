@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::format::{FieldKind, FieldLayout, Format};
+use super::field_layout::{FieldKind, FieldLayout, Format};
 use super::tasks::Tasks;
 use crate::model::Op;
 use crate::tracepoints::{BlockFields, BlockStep, Comm, Device, Payload, Rwbs, Syscall, Tracepoint};

@@ -8,7 +8,7 @@ use super::scope::device_of;
 use crate::tracepoints::Descriptor;
 
 /// Empty if the process has ended.
-pub fn all(procfs: &Path, process: u32) -> Vec<Descriptor> {
+pub(super) fn all(procfs: &Path, process: u32) -> Vec<Descriptor> {
     let entries = std::fs::read_dir(folder(procfs, process).join("fd")).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut all: Vec<Descriptor> = numbers.filter_map(|fd| one(procfs, process, fd)).collect();
@@ -17,7 +17,7 @@ pub fn all(procfs: &Path, process: u32) -> Vec<Descriptor> {
 }
 
 /// None if it is closed.
-pub fn one(procfs: &Path, process: u32, fd: i32) -> Option<Descriptor> {
+pub(super) fn one(procfs: &Path, process: u32, fd: i32) -> Option<Descriptor> {
     let folder = folder(procfs, process);
     let link = folder.join("fd").join(fd.to_string());
     let target = std::fs::read_link(&link).ok()?;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::CaptureError;
+use super::capture_plan;
 use super::host;
 use super::instance::{CLOCK, Instance};
 use super::manifest::{self, Manifest};
-use super::plan;
 use super::probes;
 use super::tracefs::Tracefs;
 use super::undo;
@@ -117,7 +117,7 @@ fn buffers(tracefs: Tracefs) -> Check {
             written.remove()?;
             made
         });
-    let kib = plan::default_kib_per_cpu(Path::new("/proc"));
+    let kib = capture_plan::default_kib_per_cpu(Path::new("/proc"));
     let is_there = outcome.is_ok();
     let found = match outcome {
         Ok(processors) => format!("{processors} processors, up to {} MiB each", kib / 1024),

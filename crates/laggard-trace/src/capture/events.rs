@@ -11,8 +11,35 @@ pub enum Reach {
     Everyone,
 }
 
+/// The part of the kernel that a tracepoint belongs to: a folder of tracefs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    Block,
+    Fuse,
+    IoUring,
+    Sched,
+    Syscalls,
+    Task,
+    Writeback,
+}
+
+impl System {
+    fn folder(self) -> &'static str {
+        match self {
+            System::Block => "block",
+            System::Fuse => "fuse",
+            System::IoUring => "io_uring",
+            System::Sched => "sched",
+            System::Syscalls => "syscalls",
+            System::Task => "task",
+            System::Writeback => "writeback",
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectedEvent {
+    pub system: System,
     /// `block/block_rq_issue`
     pub event: String,
     pub reach: Reach,
@@ -79,44 +106,49 @@ const URING: [&str; 5] = [
     "io_uring_queue_async_work",
     "io_uring_complete",
 ];
-const TASKS: [&str; 3] = ["task/task_newtask", "task/task_rename", "sched/sched_process_exit"];
+const TASKS: [(System, &str); 3] =
+    [(System::Task, "task_newtask"), (System::Task, "task_rename"), (System::Sched, "sched_process_exit")];
 
 /// A kernel may not have all of them.
-pub fn wanted(layers: &[Layer]) -> Vec<SelectedEvent> {
+pub(super) fn wanted(layers: &[Layer]) -> Vec<SelectedEvent> {
     let has = |any: &[Layer]| layers.iter().any(|layer| any.contains(layer));
     let daemons = [Layer::Pfsc, Layer::Net, Layer::Pfss];
-    let mut all: Vec<SelectedEvent> = TASKS.iter().map(|event| chosen(event.to_string())).collect();
+    let mut all: Vec<SelectedEvent> =
+        TASKS.iter().map(|(system, event)| selected(*system, event, Reach::Chosen)).collect();
     if has(&[Layer::Aio, Layer::Sys, Layer::Ssys]) || has(&daemons) {
         let calls = DATA.iter().chain(&DESCRIPTORS).chain(&FILES);
         let sockets = SOCKETS.iter().filter(|_| has(&daemons));
         all.extend(calls.chain(sockets).flat_map(|call| call_events(*call)));
         let waits = WAITS.iter().filter(|_| has(&daemons));
-        all.extend(waits.map(|call| chosen(format!("syscalls/sys_enter_{}", call.name()))));
+        all.extend(waits.map(|call| call_event("enter", *call)));
     }
     if has(&[Layer::Blk, Layer::Dev]) {
-        all.extend(BLOCK.iter().map(|step| everyone("block", step.tracepoint())));
-        all.push(everyone("writeback", "balance_dirty_pages"));
+        all.extend(BLOCK.iter().map(|step| everyone(System::Block, step.tracepoint())));
+        all.push(everyone(System::Writeback, "balance_dirty_pages"));
     }
     if has(&[Layer::Fuse]) {
-        all.extend(FUSE.iter().map(|event| everyone("fuse", event)));
+        all.extend(FUSE.iter().map(|event| everyone(System::Fuse, event)));
     }
     if has(&[Layer::Uring]) {
-        all.extend(URING.iter().map(|event| everyone("io_uring", event)));
+        all.extend(URING.iter().map(|event| everyone(System::IoUring, event)));
     }
     all
 }
 
-fn chosen(event: String) -> SelectedEvent {
-    SelectedEvent { event, reach: Reach::Chosen, filter: String::new() }
+fn selected(system: System, event: &str, reach: Reach) -> SelectedEvent {
+    SelectedEvent { system, event: format!("{}/{event}", system.folder()), reach, filter: String::new() }
 }
 
-fn everyone(system: &str, event: &str) -> SelectedEvent {
-    SelectedEvent { event: format!("{system}/{event}"), reach: Reach::Everyone, filter: String::new() }
+fn everyone(system: System, event: &str) -> SelectedEvent {
+    selected(system, event, Reach::Everyone)
+}
+
+fn call_event(side: &str, call: Syscall) -> SelectedEvent {
+    selected(System::Syscalls, &format!("sys_{side}_{}", call.name()), Reach::Chosen)
 }
 
 fn call_events(call: Syscall) -> [SelectedEvent; 2] {
-    let name = call.name();
-    let mut events = ["enter", "exit"].map(|side| chosen(format!("syscalls/sys_{side}_{name}")));
+    let mut events = ["enter", "exit"].map(|side| call_event(side, call));
     if call == Syscall::Fcntl {
         events[0].filter = DUPLICATES.to_owned();
     }

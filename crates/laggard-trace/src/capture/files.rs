@@ -8,7 +8,7 @@ use super::scope::{Mount, device_of};
 use crate::tracepoints::{BlockStep, Descriptor, Device, Payload, Syscall, Tracepoint};
 
 #[derive(Debug)]
-pub struct Files {
+pub(super) struct Files {
     procfs: PathBuf,
     /// The capture is limited to files of this mount.
     only: Option<Mount>,
@@ -19,12 +19,12 @@ pub struct Files {
 }
 
 impl Files {
-    pub fn new(procfs: &Path, only: Option<Mount>) -> Files {
+    pub(super) fn new(procfs: &Path, only: Option<Mount>) -> Files {
         Files { procfs: procfs.to_owned(), only, known: HashMap::new(), devices: HashSet::new() }
     }
 
     /// All descriptors that are open now.
-    pub fn snapshot(&mut self, process: u32) -> Vec<Descriptor> {
+    pub(super) fn snapshot(&mut self, process: u32) -> Vec<Descriptor> {
         let all = descriptors::all(&self.procfs, process);
         for descriptor in &all {
             self.note(process, descriptor.fd);
@@ -34,7 +34,7 @@ impl Files {
 
     /// The positions in a batch where a descriptor is opened and not opened or closed again: only for these does
     /// /proc still show the right file.
-    pub fn last_openings(batch: &[Tracepoint]) -> HashSet<usize> {
+    pub(super) fn last_openings(batch: &[Tracepoint]) -> HashSet<usize> {
         let (mut touched, mut last) = (HashSet::new(), HashSet::new());
         for (place, tracepoint) in batch.iter().enumerate().rev() {
             let Some(process) = tracepoint.tgid else { continue };
@@ -56,7 +56,7 @@ impl Files {
 
     /// Descriptors of a batch whose calls caused requests to the mount, each with the number of times it was closed
     /// before in the batch. Identifies files that are closed before they can be looked up.
-    pub fn reached(&self, batch: &[Tracepoint]) -> HashSet<(u32, i32, u32)> {
+    pub(super) fn reached(&self, batch: &[Tracepoint]) -> HashSet<(u32, i32, u32)> {
         let mut reached = HashSet::new();
         if self.only.is_none() {
             return reached;
@@ -85,7 +85,7 @@ impl Files {
     }
 
     /// None if it is closed already.
-    pub fn opened(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
+    pub(super) fn opened(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
         let descriptor = descriptors::one(&self.procfs, process, fd)?;
         self.note(process, fd);
         // Its position was 0 when it was opened, and may have changed since.
@@ -93,7 +93,7 @@ impl Files {
     }
 
     /// A descriptor at its first use, such as an inherited one; none if it was looked up before.
-    pub fn first_used(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
+    pub(super) fn first_used(&mut self, process: u32, fd: i32) -> Option<Descriptor> {
         if self.known.contains_key(&(process, fd)) {
             return None;
         }
@@ -102,21 +102,21 @@ impl Files {
         descriptors::one(&self.procfs, process, fd)
     }
 
-    pub fn closed(&mut self, process: u32, fd: i32) {
+    pub(super) fn closed(&mut self, process: u32, fd: i32) {
         self.known.remove(&(process, fd));
     }
 
     /// The devices found since the last call.
-    pub fn take_devices(&mut self) -> HashSet<Device> {
+    pub(super) fn take_devices(&mut self) -> HashSet<Device> {
         std::mem::take(&mut self.devices)
     }
 
-    pub fn ended(&mut self, process: u32) {
+    pub(super) fn ended(&mut self, process: u32) {
         self.known.retain(|(of, _), _| *of != process);
     }
 
     /// True for unknown descriptors.
-    pub fn is_wanted(&self, process: u32, fd: i32) -> bool {
+    pub(super) fn is_wanted(&self, process: u32, fd: i32) -> bool {
         self.known.get(&(process, fd)).copied().unwrap_or(true)
     }
 
@@ -131,9 +131,9 @@ impl Files {
 }
 
 /// The number of times each descriptor was closed.
-pub type Closed = HashMap<(u32, i32), u32>;
+pub(super) type Closed = HashMap<(u32, i32), u32>;
 
-pub fn times(closed: &Closed, process: u32, fd: i32) -> u32 {
+pub(super) fn times(closed: &Closed, process: u32, fd: i32) -> u32 {
     closed.get(&(process, fd)).copied().unwrap_or(0)
 }
 

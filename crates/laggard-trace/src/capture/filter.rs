@@ -22,7 +22,7 @@ enum Origin {
 }
 
 #[derive(Debug)]
-pub struct Filter {
+pub(super) struct Filter {
     sysfs: PathBuf,
     own: u32,
     /// A task of the recorder whose children are captured.
@@ -41,7 +41,7 @@ pub struct Filter {
 
 impl Filter {
     /// Always drops the recorder's own events.
-    pub fn new(sysfs: &Path, own: u32, starter: Option<u32>, is_chosen: bool) -> Filter {
+    pub(super) fn new(sysfs: &Path, own: u32, starter: Option<u32>, is_chosen: bool) -> Filter {
         Filter {
             sysfs: sysfs.to_owned(),
             own,
@@ -56,22 +56,22 @@ impl Filter {
     }
 
     /// Adds a process; true if it is new. Its children are added when they start.
-    pub fn choose(&mut self, process: u32) -> bool {
+    pub(super) fn choose(&mut self, process: u32) -> bool {
         self.chosen.as_mut().is_some_and(|chosen| chosen.insert(process))
     }
 
     /// Adds a device on which a process has files; a FUSE mount has its own number.
-    pub fn uses(&mut self, device: Device) {
+    pub(super) fn uses(&mut self, device: Device) {
         let disk = self.disk(device);
         self.used.insert(disk);
     }
 
-    pub fn left_out(&self) -> u64 {
+    pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }
 
     /// True if the record is kept. Replaces partitions with their disk.
-    pub fn keeps(&mut self, tracepoint: &mut Tracepoint) -> bool {
+    pub(super) fn keeps(&mut self, tracepoint: &mut Tracepoint) -> bool {
         let (process, tid) = (tracepoint.tgid, tracepoint.tid);
         let origin = self.origin(process, tracepoint.comm.as_bytes());
         let keeps = match &mut tracepoint.payload {

@@ -51,8 +51,8 @@ pub fn run(path: &Path) -> Result<(), CaptureError> {
         rustix::io::dup(std::io::stdin())
             .map_err(|error| CaptureError::File { path: "standard input".into(), error: error.into() })?,
     );
-    let told = line.write_all(&[1]);
-    if told.is_ok() {
+    let sent = line.write_all(&[1]);
+    if sent.is_ok() {
         // The end of the input is the end of the recorder.
         let _ = std::io::copy(&mut line, &mut std::io::sink());
     }

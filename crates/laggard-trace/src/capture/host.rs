@@ -10,7 +10,7 @@ use super::instance::CLOCK;
 use super::tracefs::detached;
 use crate::model::{Host, Window};
 
-pub fn this() -> Host {
+pub(super) fn this() -> Host {
     let procfs = Path::new("/proc/sys/kernel");
     let word = |name: &str| std::fs::read_to_string(procfs.join(name)).unwrap_or_default().trim().to_owned();
     Host {
@@ -24,7 +24,7 @@ pub fn this() -> Host {
 }
 
 /// `none`, `integrity` or `confidentiality`; nothing if the kernel does not report it.
-pub fn lockdown() -> Option<String> {
+pub(super) fn lockdown() -> Option<String> {
     let mounted = std::fs::read_to_string("/sys/kernel/security/lockdown").ok();
     let text = mounted.or_else(|| {
         let mount = detached("securityfs").ok()?;
@@ -39,7 +39,7 @@ fn chosen(text: &str) -> Option<&str> {
 }
 
 /// Begins now.
-pub fn window() -> Window {
+pub(super) fn window() -> Window {
     let wall = clock_gettime(ClockId::Realtime);
     let begin_ns = now_ns();
     Window { begin_ns, end_ns: begin_ns, wall_us: Some(wall.tv_sec * 1_000_000 + wall.tv_nsec / 1000) }

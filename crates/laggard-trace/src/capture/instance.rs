@@ -5,15 +5,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
 use super::CaptureError;
-use super::format::Format;
+use super::field_layout::Format;
 use super::tracefs::Tracefs;
 
 /// `CLOCK_MONOTONIC`: the same on all processors, and never set.
-pub const CLOCK: &str = "mono";
+pub(super) const CLOCK: &str = "mono";
 
 /// Removing it is the task of [`super::undo`].
 #[derive(Clone, Debug)]
-pub struct Instance {
+pub(super) struct Instance {
     tracefs: Arc<Tracefs>,
     name: String,
 }
@@ -30,7 +30,11 @@ pub struct Stats {
 
 impl Instance {
     /// Stopped and empty.
-    pub fn create(tracefs: &Arc<Tracefs>, name: &str, kib_per_cpu: u64) -> Result<Instance, CaptureError> {
+    pub(super) fn create(
+        tracefs: &Arc<Tracefs>,
+        name: &str,
+        kib_per_cpu: u64,
+    ) -> Result<Instance, CaptureError> {
         let instance = Instance { tracefs: tracefs.clone(), name: name.to_owned() };
         let path = tracefs.path(&instance.file(""));
         std::fs::create_dir(&path)
@@ -41,16 +45,16 @@ impl Instance {
         Ok(instance)
     }
 
-    pub fn set(&self, file: &str, value: &str) -> Result<(), CaptureError> {
+    pub(super) fn set(&self, file: &str, value: &str) -> Result<(), CaptureError> {
         self.tracefs.write(&self.file(file), value)
     }
 
-    pub fn get(&self, file: &str) -> Result<String, CaptureError> {
+    pub(super) fn get(&self, file: &str) -> Result<String, CaptureError> {
         self.tracefs.read(&self.file(file))
     }
 
     /// Enables a tracepoint and returns its format; none if the kernel does not have it.
-    pub fn enable(&self, event: &str, filter: &str) -> Result<Option<Format>, CaptureError> {
+    pub(super) fn enable(&self, event: &str, filter: &str) -> Result<Option<Format>, CaptureError> {
         let folder = format!("events/{event}");
         if !self.tracefs.has(&self.file(&folder)) {
             return Ok(None);
@@ -63,14 +67,14 @@ impl Instance {
     }
 
     /// Traces these tasks and their future children.
-    pub fn follow(&self, tasks: &[u32]) -> Result<(), CaptureError> {
+    pub(super) fn follow(&self, tasks: &[u32]) -> Result<(), CaptureError> {
         self.set("options/event-fork", "1")?;
         self.set("set_event_pid", "")?;
         self.also_follow(tasks)
     }
 
     /// Adds tasks. Ignores those that have ended.
-    pub fn also_follow(&self, tasks: &[u32]) -> Result<(), CaptureError> {
+    pub(super) fn also_follow(&self, tasks: &[u32]) -> Result<(), CaptureError> {
         // The kernel accepts a page per write.
         for some in tasks.chunks(256) {
             let words: Vec<String> = some.iter().map(u32::to_string).collect();
@@ -80,24 +84,24 @@ impl Instance {
     }
 
     /// Traces all tasks but these.
-    pub fn ignore(&self, tasks: &[u32]) -> Result<(), CaptureError> {
+    pub(super) fn ignore(&self, tasks: &[u32]) -> Result<(), CaptureError> {
         let words: Vec<String> = tasks.iter().map(u32::to_string).collect();
         self.tracefs.append(&self.file("set_event_notrace_pid"), &words.join(" "))
     }
 
-    pub fn start(&self) -> Result<(), CaptureError> {
+    pub(super) fn start(&self) -> Result<(), CaptureError> {
         self.set("tracing_on", "1")
     }
 
-    pub fn stop(&self) -> Result<(), CaptureError> {
+    pub(super) fn stop(&self) -> Result<(), CaptureError> {
         self.set("tracing_on", "0")
     }
 
-    pub fn clear(&self) -> Result<(), CaptureError> {
+    pub(super) fn clear(&self) -> Result<(), CaptureError> {
         self.set("trace", "")
     }
 
-    pub fn processors(&self) -> Vec<u16> {
+    pub(super) fn processors(&self) -> Vec<u16> {
         let names = self.tracefs.names(&self.file("per_cpu"));
         let mut numbers: Vec<u16> =
             names.iter().filter_map(|name| name.strip_prefix("cpu")?.parse().ok()).collect();
@@ -106,12 +110,12 @@ impl Instance {
     }
 
     /// Page by page, without blocking.
-    pub fn buffer(&self, cpu: u16) -> Result<File, CaptureError> {
+    pub(super) fn buffer(&self, cpu: u16) -> Result<File, CaptureError> {
         self.open(&format!("per_cpu/cpu{cpu}/trace_pipe_raw"))
     }
 
     /// All buffers as text, without blocking.
-    pub fn text(&self) -> Result<File, CaptureError> {
+    pub(super) fn text(&self) -> Result<File, CaptureError> {
         self.open("trace_pipe")
     }
 
@@ -123,12 +127,12 @@ impl Instance {
     }
 
     /// The number of records in a buffer, including overwritten ones.
-    pub fn seen(&self, cpu: u16) -> u64 {
+    pub(super) fn seen(&self, cpu: u16) -> u64 {
         let text = self.get(&format!("per_cpu/cpu{cpu}/stats")).unwrap_or_default();
         value(&text, "entries:") + Stats::parse(&text).overrun
     }
 
-    pub fn stats(&self, cpu: u16) -> Stats {
+    pub(super) fn stats(&self, cpu: u16) -> Stats {
         Stats::parse(&self.get(&format!("per_cpu/cpu{cpu}/stats")).unwrap_or_default())
     }
 

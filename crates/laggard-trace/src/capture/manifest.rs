@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::CaptureError;
 
 /// In /run, since the kernel objects do not survive a reboot either.
-pub const FOLDER: &str = "/run/laggard-trace";
+pub(super) const FOLDER: &str = "/run/laggard-trace";
 const VERSION: u32 = 1;
 const ENDING: &str = "toml";
 
@@ -85,7 +85,7 @@ impl LockedManifest {
 }
 
 /// Succeeds if the file does not exist.
-pub fn remove(path: &Path) -> Result<(), CaptureError> {
+pub(super) fn remove(path: &Path) -> Result<(), CaptureError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(CaptureError::at(path)(error));
@@ -98,7 +98,7 @@ pub fn remove(path: &Path) -> Result<(), CaptureError> {
 }
 
 /// Manifests of dead recorders with dead guards. The returned file holds the lock.
-pub fn orphans(folder: &Path) -> Vec<(PathBuf, File)> {
+pub(super) fn orphans(folder: &Path) -> Vec<(PathBuf, File)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let locked = entries.filter_map(|entry| Some((entry.path(), File::open(entry.path()).ok()?)));
     locked.filter(|(_, file)| take(file)).collect()

@@ -7,7 +7,7 @@ use super::page::Loss;
 
 /// Holds records back until no other record can precede them.
 #[derive(Debug)]
-pub struct Merge {
+pub(super) struct Merge {
     queues: Vec<Queue>,
     /// The time of the last record passed on.
     last_ns: u64,
@@ -30,17 +30,17 @@ struct Entry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item<'a> {
+pub(super) enum Item<'a> {
     Record(&'a [u8]),
     Lost(Loss),
 }
 
 impl Merge {
-    pub fn new(queues: usize) -> Merge {
+    pub(super) fn new(queues: usize) -> Merge {
         Merge { queues: (0..queues).map(|_| Queue::default()).collect(), last_ns: 0, late: 0 }
     }
 
-    pub fn push(&mut self, queue: usize, ts_ns: u64, item: Item<'_>) {
+    pub(super) fn push(&mut self, queue: usize, ts_ns: u64, item: Item<'_>) {
         self.late += u64::from(ts_ns < self.last_ns);
         let Some(queue) = self.queues.get_mut(queue) else { return };
         let begin = queue.bytes.len();
@@ -55,7 +55,7 @@ impl Merge {
     }
 
     /// Passes on everything before this time: buffer, time, item.
-    pub fn give_before(&mut self, limit_ns: u64, mut each: impl FnMut(usize, u64, Item<'_>)) {
+    pub(super) fn give_before(&mut self, limit_ns: u64, mut each: impl FnMut(usize, u64, Item<'_>)) {
         let fronts = self.queues.iter().enumerate();
         let mut next: BinaryHeap<Reverse<(u64, usize)>> =
             fronts.filter_map(|(queue, waiting)| Some(Reverse((waiting.front_ns()?, queue)))).collect();
@@ -70,7 +70,7 @@ impl Merge {
     }
 
     /// Records that arrived after later ones were passed on.
-    pub fn late(&self) -> u64 {
+    pub(super) fn late(&self) -> u64 {
         self.late
     }
 }

@@ -11,13 +11,15 @@
 //! 30 lines, for which the two crates have no common home.
 
 mod buffers;
+mod capture_plan;
 mod decoder;
 mod descriptors;
 mod error;
 mod events;
+mod field_layout;
+mod file_capture;
 mod files;
 mod filter;
-mod format;
 mod host;
 mod instance;
 mod manifest;
@@ -25,10 +27,8 @@ mod merge;
 mod overhead;
 mod page;
 mod pipes;
-mod plan;
 mod probes;
 mod record_source;
-mod recording;
 mod scope;
 mod session;
 mod stream;
@@ -40,9 +40,9 @@ mod undo;
 pub mod doctor;
 pub mod guard;
 
+pub use capture_plan::{LAYERS, Plan, default_kib_per_cpu};
 pub use error::CaptureError;
-pub use plan::{LAYERS, Plan, default_kib_per_cpu};
-pub use recording::{Recording, Summary};
+pub use file_capture::{Recording, Summary};
 pub use scope::{Mount, Scope, device};
 pub use session::Session;
 pub use tracefs::Tracefs;
@@ -51,7 +51,7 @@ pub use tracefs::Tracefs;
 #[doc(hidden)]
 pub mod raw {
     pub use super::decoder::Decoder;
-    pub use super::format::Format;
+    pub use super::field_layout::Format;
     pub use super::page::{Header, Page};
     pub use super::tasks::Tasks;
 }

@@ -22,7 +22,11 @@ const ROUNDS: u32 = 7;
 const PROBED: &str = "getppid";
 
 /// The cost of a traced system call and of a probe. The instance must be empty, stopped and unused.
-pub fn calibrate(tracefs: &Tracefs, instance: &Instance, group: &str) -> Result<Overhead, CaptureError> {
+pub(super) fn calibrate(
+    tracefs: &Tracefs,
+    instance: &Instance,
+    group: &str,
+) -> Result<Overhead, CaptureError> {
     let path = Path::new("/dev/null");
     let file = File::open(path).map_err(CaptureError::at(path))?;
     let call = || drop(file.read_at(&mut [0], 0));
@@ -80,7 +84,7 @@ fn probe(tracefs: &Tracefs, group: &str) -> Result<Option<String>, CaptureError>
     Ok(None)
 }
 
-pub fn processor_time() -> Duration {
+pub(super) fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }

@@ -14,7 +14,7 @@ const PART: usize = 256 * 1024;
 const SETTLING_NS: u64 = 20_000_000;
 
 #[derive(Debug)]
-pub struct Pipes {
+pub(super) struct Pipes {
     pipes: Vec<Pipe>,
     waiting: Vec<Tracepoint>,
     part: Vec<u8>,
@@ -31,7 +31,7 @@ struct Pipe {
 
 impl Pipes {
     /// Every line shows its process.
-    pub fn open(instances: &[Instance]) -> Result<Pipes, CaptureError> {
+    pub(super) fn open(instances: &[Instance]) -> Result<Pipes, CaptureError> {
         let mut pipes = vec![];
         for instance in instances {
             instance.set("options/record-tgid", "1")?;
@@ -43,7 +43,7 @@ impl Pipes {
     }
 
     /// Passes on the events that no other event can precede.
-    pub fn read(&mut self, each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
+    pub(super) fn read(&mut self, each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
         let settled_ns = now_ns().saturating_sub(SETTLING_NS);
         self.fill()?;
         self.give(settled_ns, each);
@@ -51,7 +51,7 @@ impl Pipes {
     }
 
     /// Reads the rest after tracing has stopped.
-    pub fn finish(&mut self, each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
+    pub(super) fn finish(&mut self, each: impl FnMut(Tracepoint)) -> Result<(), CaptureError> {
         self.fill()?;
         self.give(u64::MAX, each);
         let buffers = self.pipes.iter().flat_map(|pipe| {
@@ -64,7 +64,7 @@ impl Pipes {
         Ok(())
     }
 
-    pub fn counts(&self) -> &[Counts] {
+    pub(super) fn counts(&self) -> &[Counts] {
         &self.counts
     }
 

@@ -8,7 +8,7 @@ use super::symbols;
 use super::tracefs::Tracefs;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub(super) struct Probe {
     /// The name in its group.
     pub event: String,
     /// The line for `uprobe_events`.
@@ -47,7 +47,7 @@ const ARGUMENTS: [&str; 3] = ["%x0", "%x1", "%x2"];
 const ARGUMENTS: [&str; 3] = ["%di", "%si", "%dx"];
 
 /// Empty if the library has no asynchronous I/O.
-pub fn probes(group: &str, library: &Path, number: usize) -> Result<Vec<Probe>, CaptureError> {
+pub(super) fn probes(group: &str, library: &Path, number: usize) -> Result<Vec<Probe>, CaptureError> {
     let places = symbols::places(library, &FUNCTIONS)?;
     let mut probes: Vec<Probe> = vec![];
     for (place, function) in places {
@@ -93,12 +93,12 @@ fn fields(control: &str) -> String {
     )
 }
 
-pub fn set(tracefs: &Tracefs, probes: &[Probe]) -> Result<(), CaptureError> {
+pub(super) fn set(tracefs: &Tracefs, probes: &[Probe]) -> Result<(), CaptureError> {
     probes.iter().try_for_each(|probe| tracefs.append("uprobe_events", &probe.definition))
 }
 
 /// The libraries with asynchronous I/O that the processes have mapped, and the host's C library.
-pub fn libraries(procfs: &Path, processes: &[u32]) -> Vec<PathBuf> {
+pub(super) fn libraries(procfs: &Path, processes: &[u32]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = vec![];
     for process in processes {
         let folder = procfs.join(process.to_string());

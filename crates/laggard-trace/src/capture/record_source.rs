@@ -8,7 +8,7 @@ use super::pipes::Pipes;
 use super::stream::Stream;
 
 #[derive(Debug)]
-pub enum RecordSource {
+pub(super) enum RecordSource {
     /// With a resolution of 1 ns.
     Pages(Buffers),
     /// With a resolution of 1 us.
@@ -17,7 +17,7 @@ pub enum RecordSource {
 
 impl RecordSource {
     /// Prefers pages. Both consume the buffers, so only one can be used.
-    pub fn open(
+    pub(super) fn open(
         instances: &[Instance],
         header: Result<Header, CaptureError>,
         as_text: bool,
@@ -29,7 +29,7 @@ impl RecordSource {
         }
     }
 
-    pub fn resolution_ns(&self) -> u64 {
+    pub(super) fn resolution_ns(&self) -> u64 {
         match self {
             RecordSource::Pages(_) => 1,
             RecordSource::Text(_) => 1000,
@@ -37,7 +37,7 @@ impl RecordSource {
     }
 
     /// Passes on the records that are complete and ordered.
-    pub fn read(&mut self, stream: &mut Stream) -> Result<(), CaptureError> {
+    pub(super) fn read(&mut self, stream: &mut Stream) -> Result<(), CaptureError> {
         match self {
             RecordSource::Pages(buffers) => buffers.read(|cpu, ts_ns, item| stream.take(cpu, ts_ns, item)),
             RecordSource::Text(pipes) => pipes.read(|point| stream.take_point(point)),
@@ -45,14 +45,14 @@ impl RecordSource {
     }
 
     /// Passes on the rest.
-    pub fn finish(&mut self, stream: &mut Stream) -> Result<(), CaptureError> {
+    pub(super) fn finish(&mut self, stream: &mut Stream) -> Result<(), CaptureError> {
         match self {
             RecordSource::Pages(buffers) => buffers.finish(|cpu, ts_ns, item| stream.take(cpu, ts_ns, item)),
             RecordSource::Text(pipes) => pipes.finish(|point| stream.take_point(point)),
         }
     }
 
-    pub fn counts(&self) -> Vec<Counts> {
+    pub(super) fn counts(&self) -> Vec<Counts> {
         match self {
             RecordSource::Pages(buffers) => buffers.counts().copied().collect(),
             RecordSource::Text(pipes) => pipes.counts().to_vec(),
@@ -60,7 +60,7 @@ impl RecordSource {
     }
 
     /// Records that arrived after later ones were passed on.
-    pub fn late(&self) -> u64 {
+    pub(super) fn late(&self) -> u64 {
         if let RecordSource::Pages(buffers) = self { buffers.late() } else { 0 }
     }
 }

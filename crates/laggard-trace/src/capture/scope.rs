@@ -105,8 +105,9 @@ impl Scope {
         let fuse = entries.filter(|entry| {
             std::fs::read_link(entry.path()).is_ok_and(|target| target == Path::new("/dev/fuse"))
         });
-        let told = |name: std::ffi::OsString| std::fs::read_to_string(folder.join("fdinfo").join(name)).ok();
-        fuse.filter_map(|entry| told(entry.file_name())).any(|info| serves(&info, mount.device))
+        let info_of =
+            |name: std::ffi::OsString| std::fs::read_to_string(folder.join("fdinfo").join(name)).ok();
+        fuse.filter_map(|entry| info_of(entry.file_name())).any(|info| serves(&info, mount.device))
     }
 }
 
@@ -116,7 +117,7 @@ fn serves(info: &str, device: Device) -> bool {
     line.is_none_or(|connection| connection.trim().parse() == Ok(device.minor))
 }
 
-pub fn processes(procfs: &Path) -> Vec<Process> {
+pub(super) fn processes(procfs: &Path) -> Vec<Process> {
     let entries = std::fs::read_dir(procfs).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let process = |number: u32| {
@@ -126,7 +127,7 @@ pub fn processes(procfs: &Path) -> Vec<Process> {
     numbers.filter_map(process).collect()
 }
 
-pub fn threads(procfs: &Path, process: u32) -> Vec<u32> {
+pub(super) fn threads(procfs: &Path, process: u32) -> Vec<u32> {
     let folder = procfs.join(process.to_string()).join("task");
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
@@ -153,7 +154,7 @@ impl Mount {
 }
 
 /// The device of a file, or the device that a device file represents. Does not call the daemon of a FUSE mount.
-pub fn device_of(path: &Path) -> Option<Device> {
+pub(super) fn device_of(path: &Path) -> Option<Device> {
     let status = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
     let is_block = FileType::from_raw_mode(status.stx_mode.into()) == FileType::BlockDevice;
     Some(if is_block {
@@ -183,7 +184,7 @@ fn numbered(text: &str) -> Option<Device> {
 
 /// The disk of a partition; a disk is returned unchanged. Bios are queued on the partition, requests are reported
 /// for the disk.
-pub fn disk(device: Device, sysfs: &Path) -> Device {
+pub(super) fn disk(device: Device, sysfs: &Path) -> Device {
     let folder = sysfs.join("dev/block").join(format!("{}:{}", device.major, device.minor));
     if !folder.join("partition").exists() {
         return device;

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::CaptureError;
 use super::buffers::{Counts, now_ns};
+use super::capture_plan::Plan;
 use super::events::Reach;
 use super::guard::Guard;
 use super::instance::Instance;
 use super::manifest::{self, LockedManifest, Manifest};
 use super::overhead;
 use super::page::Header;
-use super::plan::Plan;
 use super::probes;
 use super::record_source::RecordSource;
 use super::scope::{self, Process};

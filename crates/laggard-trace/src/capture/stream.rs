@@ -13,7 +13,7 @@ use super::tasks::Tasks;
 use crate::tracepoints::{Comm, Descriptor, Payload, Syscall, Tracepoint};
 
 #[derive(Debug)]
-pub struct Stream {
+pub(super) struct Stream {
     pub decoder: Decoder,
     scope: Scope,
     tasks: Tasks,
@@ -35,7 +35,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub fn new(scope: &Scope, starter: Option<u32>, procfs: &Path, sysfs: &Path) -> Stream {
+    pub(super) fn new(scope: &Scope, starter: Option<u32>, procfs: &Path, sysfs: &Path) -> Stream {
         Stream {
             decoder: Decoder::default(),
             scope: scope.clone(),
@@ -54,7 +54,7 @@ impl Stream {
     }
 
     /// Expects records ordered by time.
-    pub fn take(&mut self, cpu: u16, ts_ns: u64, item: Item<'_>) {
+    pub(super) fn take(&mut self, cpu: u16, ts_ns: u64, item: Item<'_>) {
         let tracepoint = match item {
             Item::Record(record) => self.decoder.read(record, ts_ns, cpu, &mut self.tasks),
             Item::Lost(loss) => Some(lost(cpu, ts_ns, loss)),
@@ -63,7 +63,7 @@ impl Stream {
     }
 
     /// An event that was read as text.
-    pub fn take_point(&mut self, point: Tracepoint) {
+    pub(super) fn take_point(&mut self, point: Tracepoint) {
         if let Payload::NewTask { tid, is_thread } = point.payload {
             self.tasks.made(tid, point.tid, is_thread, point.comm);
         }
@@ -72,7 +72,12 @@ impl Stream {
     }
 
     /// Adds a process; true if it is new. Reports its open descriptors.
-    pub fn choose(&mut self, process: &Process, now_ns: u64, each: &mut impl FnMut(Tracepoint)) -> bool {
+    pub(super) fn choose(
+        &mut self,
+        process: &Process,
+        now_ns: u64,
+        each: &mut impl FnMut(Tracepoint),
+    ) -> bool {
         let is_new = self.filter.choose(process.number);
         if is_new || !self.scope.is_chosen() {
             self.daemons.extend(self.scope.is_server(process).then_some(process.number));
@@ -85,12 +90,12 @@ impl Stream {
     }
 
     /// Adds a process that serves a FUSE mount.
-    pub fn is_daemon(&mut self, process: u32) {
+    pub(super) fn is_daemon(&mut self, process: u32) {
         self.daemons.insert(process);
     }
 
     /// Passes on the events of the batch that are captured.
-    pub fn give(&mut self, each: &mut impl FnMut(Tracepoint)) {
+    pub(super) fn give(&mut self, each: &mut impl FnMut(Tracepoint)) {
         let openings = Files::last_openings(&self.batch);
         self.reached = self.files.reached(&self.batch);
         self.closed.clear();
@@ -105,7 +110,7 @@ impl Stream {
     }
 
     /// Processes that got a matching name since the last call.
-    pub fn new_processes(&mut self) -> Vec<Process> {
+    pub(super) fn new_processes(&mut self) -> Vec<Process> {
         let renamed = self.tasks.take_renamed();
         let leaders = renamed.into_iter().filter_map(|tid| {
             let task = self.tasks.get(tid);
@@ -114,11 +119,11 @@ impl Stream {
         leaders.filter(|process| self.scope.fits_name(&process.comm)).collect()
     }
 
-    pub fn last_ns(&self) -> u64 {
+    pub(super) fn last_ns(&self) -> u64 {
         self.last_ns
     }
 
-    pub fn left_out(&self) -> u64 {
+    pub(super) fn left_out(&self) -> u64 {
         self.filter.left_out()
     }
 

@@ -9,7 +9,7 @@ use super::CaptureError;
 
 /// The functions that the library has, by position. Versions of a function and its 64-bit name may share a
 /// position.
-pub fn places(library: &Path, functions: &[&str]) -> Result<BTreeMap<u64, String>, CaptureError> {
+pub(super) fn places(library: &Path, functions: &[&str]) -> Result<BTreeMap<u64, String>, CaptureError> {
     let bytes = std::fs::read(library).map_err(CaptureError::at(library))?;
     find(&bytes, functions)
         .map_err(|error| CaptureError::Input(format!("{}: is not a library: {error}", library.display())))
@@ -37,7 +37,7 @@ fn place(file: &object::File<'_>, address: u64) -> Option<u64> {
     })
 }
 
-pub fn c_library(root: &Path) -> Option<std::path::PathBuf> {
+pub(super) fn c_library(root: &Path) -> Option<std::path::PathBuf> {
     let folders = ["lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "usr/lib64", "lib", "usr/lib"];
     let places = folders.map(|folder| root.join(folder).join("libc.so.6"));
     places.into_iter().find_map(|place| std::fs::canonicalize(place).ok())

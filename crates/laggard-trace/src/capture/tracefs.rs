@@ -98,7 +98,7 @@ fn whole(path: &Path) -> io::Result<String> {
 }
 
 /// A mount of a kernel file system without a mount point.
-pub fn detached(kind: &str) -> io::Result<OwnedFd> {
+pub(super) fn detached(kind: &str) -> io::Result<OwnedFd> {
     let filesystem = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&filesystem)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;

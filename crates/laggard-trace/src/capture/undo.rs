@@ -11,7 +11,7 @@ use super::tracefs::Tracefs;
 const RETRY_FOR: Duration = Duration::from_secs(20);
 
 /// Objects that are already gone are not an error.
-pub fn undo(tracefs: &Tracefs, manifest: &Manifest) -> Result<(), CaptureError> {
+pub(super) fn undo(tracefs: &Tracefs, manifest: &Manifest) -> Result<(), CaptureError> {
     for instance in &manifest.instances {
         remove_instance(tracefs, instance)?;
     }
@@ -22,7 +22,7 @@ pub fn undo(tracefs: &Tracefs, manifest: &Manifest) -> Result<(), CaptureError> 
 }
 
 /// Undoes what dead recorders have left; returns their number. Ignores files that are not manifests.
-pub fn undo_orphans(tracefs: &Tracefs, folder: &Path) -> Result<usize, CaptureError> {
+pub(super) fn undo_orphans(tracefs: &Tracefs, folder: &Path) -> Result<usize, CaptureError> {
     let mut undone = 0;
     for (path, lock) in manifest::orphans(folder) {
         // A manifest without its final name belongs to a recorder that created nothing.

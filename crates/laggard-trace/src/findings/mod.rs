@@ -16,8 +16,8 @@ pub use rules::RuleId;
 use serde::Serialize;
 
 use crate::characteristics::Characteristics;
-use crate::format;
 use crate::model::{Event, Layer};
+use crate::numbers;
 use crate::reference::{Labelled, Reference, Source};
 use anomalies::{find_anomalies, uncaptured_between};
 use context::Context;
@@ -192,7 +192,8 @@ fn confidence(context: &Context, matched: &RuleMatch) -> (f64, Vec<String>) {
     let mut confidence = (supporting as f64 / (layers.len() as f64).max(1.0)).min(1.0 - loss);
     if has_links && link_rate < confidence {
         confidence = link_rate.max(MIN_LINK_CONFIDENCE);
-        limits.push(format!("{} of requests could be linked to the layer above", format::percent(link_rate)));
+        limits
+            .push(format!("{} of requests could be linked to the layer above", numbers::percent(link_rate)));
     }
     for (limit, reason) in &matched.confidence_limits {
         confidence = confidence.min(*limit);
@@ -200,7 +201,7 @@ fn confidence(context: &Context, matched: &RuleMatch) -> (f64, Vec<String>) {
     }
     if loss > LOSS_FROM && confidence > CONFIDENCE_WITH_LOSS {
         confidence = CONFIDENCE_WITH_LOSS;
-        limits.push(format!("{} of events were lost", format::percent(loss)));
+        limits.push(format!("{} of events were lost", numbers::percent(loss)));
     }
     (confidence, limits)
 }
@@ -228,7 +229,7 @@ fn with_reference(context: &Context, evidence: Evidence) -> Evidence {
 }
 
 fn range(ok: [Option<f64>; 2]) -> String {
-    match ok.map(|end| end.map(format::plain)) {
+    match ok.map(|end| end.map(numbers::plain)) {
         [Some(low), Some(high)] => format!("{low} to {high}"),
         [Some(low), None] => format!("at least {low}"),
         [None, Some(high)] => format!("at most {high}"),

@@ -12,11 +12,11 @@ pub(crate) mod paper;
 pub(crate) mod recorder;
 pub(crate) mod strace;
 
-mod format;
 mod number;
 mod read_counts;
+mod registry;
 mod request_sink;
 
-pub use format::Format;
 pub(crate) use read_counts::ReadCounts;
+pub use registry::Format;
 pub(crate) use request_sink::{Interval, RequestSink};

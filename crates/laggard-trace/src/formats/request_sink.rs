@@ -28,7 +28,7 @@ pub(crate) struct Interval<'i> {
 }
 
 impl Interval<'_> {
-    pub fn new(layer: Layer, op: Op, begin_ns: u64) -> Interval<'static> {
+    pub(crate) fn new(layer: Layer, op: Op, begin_ns: u64) -> Interval<'static> {
         Interval {
             layer,
             op,
@@ -59,14 +59,14 @@ pub(crate) struct RequestSink<'i> {
 }
 
 impl<'i> RequestSink<'i> {
-    pub fn new(
+    pub(crate) fn new(
         builder: &'i mut RecordBuilder,
         records: &'i mut dyn FnMut(&mut Vec<Record>) -> Result<(), ReadError>,
     ) -> RequestSink<'i> {
         RequestSink { builder, records, first_dropped: None }
     }
 
-    pub fn request(&mut self, interval: &Interval<'_>) -> Result<RequestId, ReadError> {
+    pub(crate) fn request(&mut self, interval: &Interval<'_>) -> Result<RequestId, ReadError> {
         self.builder.counters.read += 1;
         let draft = Event {
             obj: interval.object.clone().map(|object| self.builder.object(object)).unwrap_or_default(),
@@ -97,7 +97,7 @@ impl<'i> RequestSink<'i> {
     }
 
     /// Adds another parent to a request.
-    pub fn edge(
+    pub(crate) fn edge(
         &mut self,
         parent: RequestId,
         child: RequestId,
@@ -110,17 +110,17 @@ impl<'i> RequestSink<'i> {
     }
 
     /// Counts a request without an end.
-    pub fn unended(&mut self) {
+    pub(crate) fn unended(&mut self) {
         self.builder.counters.unmatched_begin += 1;
     }
 
     /// Counts an end without a begin.
-    pub fn unbegun(&mut self) {
+    pub(crate) fn unbegun(&mut self) {
         self.builder.counters.unmatched_end += 1;
     }
 
     /// Counts a line or record that is not understood.
-    pub fn dropped(&mut self, error: ReadError) {
+    pub(crate) fn dropped(&mut self, error: ReadError) {
         self.builder.counters.dropped += 1;
         self.first_dropped.get_or_insert(error);
     }

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 64;
 
 impl OpenCalls {
     /// Expects events ordered by time.
-    pub fn with_parent(&mut self, event: Event) -> Event {
+    pub(super) fn with_parent(&mut self, event: Event) -> Event {
         let thread = u64::from(event.tgid) << 32 | u64::from(event.tid);
         let calls = self.open.entry(thread).or_default();
         match event.kind {

@@ -33,11 +33,11 @@ impl<T: Timed> Default for Sorter<T> {
 }
 
 impl<T: Timed> Sorter<T> {
-    pub fn holding(max_held: usize) -> Sorter<T> {
+    pub(super) fn holding(max_held: usize) -> Sorter<T> {
         Sorter { held: Vec::new(), max_held, runs: Vec::new() }
     }
 
-    pub fn push(&mut self, thing: T) -> io::Result<()> {
+    pub(super) fn push(&mut self, thing: T) -> io::Result<()> {
         self.held.push(thing);
         if self.held.len() >= self.max_held { self.write_run() } else { Ok(()) }
     }
@@ -59,7 +59,10 @@ impl<T: Timed> Sorter<T> {
     }
 
     /// Visits all items in order.
-    pub fn each<E: From<io::Error>>(mut self, mut visit: impl FnMut(T) -> Result<(), E>) -> Result<(), E> {
+    pub(super) fn each<E: From<io::Error>>(
+        mut self,
+        mut visit: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.held.sort_by_key(Timed::ts_ns);
         let mut runs = Vec::new();
         for file in self.runs {

@@ -189,28 +189,11 @@ fn parent(candidate: &ClientRequest) -> Parent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Event, Flags, Kind, NO_OFFSET, ObjectId};
+    use crate::model::Event;
 
     fn slot() -> Slot {
-        let event = Event {
-            ts_ns: 0,
-            req: RequestId(1),
-            parent: RequestId::NONE,
-            offset: NO_OFFSET,
-            nbytes: 0,
-            obj: ObjectId::NONE,
-            fd: -1,
-            tgid: 0,
-            tid: 0,
-            status: 0,
-            flags: Flags::NONE,
-            host: HostId(0),
-            comm: crate::model::CommId::NONE,
-            layer: Layer::Fuse,
-            kind: Kind::Admit,
-            op: Op::Write,
-            link: LinkRule::None,
-        };
+        let admit = Event::admit(HostId(0), Layer::Fuse, Op::Write, 0);
+        let event = Event { req: RequestId(1), ..admit };
         super::super::open_requests::OpenRequests::default().begin(&event, None, None).slot
     }
 

@@ -6,18 +6,18 @@ use super::{aio, block, calls, fuse, uring};
 use crate::model::{Counters, Event, HostId, Kind, Layer, ObjectId, Op, Record};
 use crate::tracepoints::{Payload, Tracepoint};
 
-pub struct Mapper {
+pub(crate) struct Mapper {
     state: State,
 }
 
 impl Mapper {
     /// `roles` adds names of daemons to the built-in ones.
-    pub fn new(host: HostId, roles: Roles) -> Mapper {
+    pub(crate) fn new(host: HostId, roles: Roles) -> Mapper {
         Mapper { state: State::new(host, roles) }
     }
 
     /// Appends records to `records`, ordered by time if the tracepoints are.
-    pub fn take(&mut self, point: &Tracepoint, records: &mut Vec<Record>) {
+    pub(crate) fn take(&mut self, point: &Tracepoint, records: &mut Vec<Record>) {
         let state = &mut self.state;
         if !matches!(point.payload, Payload::Opened(_) | Payload::Lost { .. }) {
             state.builder.count_read(point.ts_ns);
@@ -42,12 +42,12 @@ impl Mapper {
         (tgid, self.state.descriptors.known(tgid, fd).map(|opened| opened.object))
     }
 
-    pub fn counters(&self) -> &Counters {
+    pub(crate) fn counters(&self) -> &Counters {
         &self.state.builder.counters
     }
 
     /// Counts requests that are still open as requests without an end.
-    pub fn finish(mut self) -> Counters {
+    pub(crate) fn finish(mut self) -> Counters {
         let in_calls =
             self.state.tasks.drain().filter(|task| task.call.as_ref().is_some_and(|c| c.admit.is_some()));
         let open = in_calls.count() as u64

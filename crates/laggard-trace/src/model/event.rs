@@ -64,6 +64,31 @@ pub struct Event {
     pub link: LinkRule,
 }
 
+impl Event {
+    /// The begin of a request of which everything else is unknown.
+    pub(crate) fn admit(host: HostId, layer: Layer, op: Op, ts_ns: u64) -> Event {
+        Event {
+            ts_ns,
+            req: RequestId::NONE,
+            parent: RequestId::NONE,
+            offset: NO_OFFSET,
+            nbytes: 0,
+            obj: ObjectId::NONE,
+            fd: -1,
+            tgid: 0,
+            tid: 0,
+            status: 0,
+            flags: Flags::NONE,
+            host,
+            comm: CommId::NONE,
+            layer,
+            kind: Kind::Admit,
+            op,
+            link: LinkRule::None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

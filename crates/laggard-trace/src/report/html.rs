@@ -8,8 +8,8 @@ use super::{Report, ReportedFinding, event_line, gain_text, headline, origin_tex
 use crate::characteristics::LayerMetrics;
 use crate::excerpts::Timeline;
 use crate::findings::Severity;
-use crate::format::{bytes, count, nanoseconds, percent, plain};
 use crate::model::{Event, Kind};
+use crate::numbers::{bytes, count, nanoseconds, percent, plain};
 
 const MAX_PATH_EVENTS: usize = 200;
 

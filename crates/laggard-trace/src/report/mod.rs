@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::characteristics::Characteristics;
 use crate::findings::{Anomaly, Finding, Findings, Severity};
-use crate::format::{percent, plain};
+use crate::numbers::{percent, plain};
 use crate::reference::Labelled;
 
 /// The name and version of the JSON form.

@@ -6,7 +6,7 @@ use laggard_core::report::text::sheet::{Role, Sheet};
 use super::{MAX_RENDERED, Report, ReportedFinding, gain_text, headline, origin_text};
 use crate::characteristics::{Characteristics, LayerMetrics, Quality};
 use crate::findings::Severity;
-use crate::format::{bytes, count, nanoseconds, percent, plain};
+use crate::numbers::{bytes, count, nanoseconds, percent, plain};
 
 pub fn render(report: &Report, layout: Layout) -> String {
     let mut sheet = Sheet::new(layout);

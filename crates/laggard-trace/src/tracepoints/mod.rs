@@ -8,7 +8,7 @@ mod comm;
 mod syscall;
 mod tracepoint;
 
-pub use block::{BlockFields, BlockStep, Device, Rwbs};
-pub use comm::Comm;
-pub use syscall::Syscall;
-pub use tracepoint::{Descriptor, Payload, Tracepoint};
+pub(crate) use block::{BlockFields, BlockStep, Device, Rwbs};
+pub(crate) use comm::Comm;
+pub(crate) use syscall::Syscall;
+pub(crate) use tracepoint::{Descriptor, Payload, Tracepoint};

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 /// A log of Darshan 3.21 with the given compression.
-pub fn darshan(compression: u8, segments: &[Segment]) -> Vec<u8> {
+pub(crate) fn darshan(compression: u8, segments: &[Segment]) -> Vec<u8> {
     let mut job = Vec::new();
     for number in [1000i64, 1_619_109_091, 1_619_109_092, 2, 77] {
         job.extend(number.to_le_bytes());
@@ -32,15 +32,15 @@ pub fn darshan(compression: u8, segments: &[Segment]) -> Vec<u8> {
 }
 
 #[derive(Clone, Copy)]
-pub struct Segment {
-    pub is_mpiio: bool,
-    pub file: u64,
-    pub rank: i64,
-    pub is_write: bool,
-    pub offset: i64,
-    pub length: i64,
-    pub begin_s: f64,
-    pub end_s: f64,
+pub(crate) struct Segment {
+    pub(crate) is_mpiio: bool,
+    pub(crate) file: u64,
+    pub(crate) rank: i64,
+    pub(crate) is_write: bool,
+    pub(crate) offset: i64,
+    pub(crate) length: i64,
+    pub(crate) begin_s: f64,
+    pub(crate) end_s: f64,
 }
 
 fn module(segments: &[Segment], is_mpiio: bool) -> Vec<u8> {
@@ -91,7 +91,7 @@ fn packed(compression: u8, region: &[u8]) -> Vec<u8> {
 }
 
 /// A write through MPI-IO that became two system calls, and a read without MPI-IO.
-pub fn darshan_job(compression: u8) -> Vec<u8> {
+pub(crate) fn darshan_job(compression: u8) -> Vec<u8> {
     let segment = |is_mpiio, file, is_write, offset, length, begin_s, end_s| Segment {
         is_mpiio,
         file,
@@ -113,7 +113,7 @@ pub fn darshan_job(compression: u8) -> Vec<u8> {
     )
 }
 
-pub fn blktrace_record(
+pub(crate) fn blktrace_record(
     is_big: bool,
     time: u64,
     sector: u64,
@@ -143,7 +143,7 @@ pub fn blktrace_record(
 }
 
 /// A read of fio, from the queue to the device and back.
-pub fn blktrace(is_big: bool) -> Vec<u8> {
+pub(crate) fn blktrace(is_big: bool) -> Vec<u8> {
     const READ: u32 = 1 << 16;
     const NOTIFY: u32 = 1 << 26;
     [

@@ -9,7 +9,7 @@ use laggard_trace::ltr::Reader;
 use laggard_trace::model::{Event, Kind, Layer, Op, Request, Trace};
 
 /// The content of a file, decompressed.
-pub fn content(path: &Path) -> Vec<u8> {
+pub(crate) fn content(path: &Path) -> Vec<u8> {
     let file = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     if !file.starts_with(&[0x1f, 0x8b]) {
         return file;
@@ -20,12 +20,12 @@ pub fn content(path: &Path) -> Vec<u8> {
 }
 
 /// Imports contents by name; the format is detected.
-pub fn imported(files: &[(&str, Vec<u8>)]) -> (Trace, Vec<FileOutcome>) {
+pub(crate) fn imported(files: &[(&str, Vec<u8>)]) -> (Trace, Vec<FileOutcome>) {
     imported_as(None, files)
 }
 
 /// Imports contents of one format.
-pub fn imported_as(format: Option<Format>, files: &[(&str, Vec<u8>)]) -> (Trace, Vec<FileOutcome>) {
+pub(crate) fn imported_as(format: Option<Format>, files: &[(&str, Vec<u8>)]) -> (Trace, Vec<FileOutcome>) {
     let options = Options { format, host: "here".into(), is_alone: files.len() == 1, ..Options::default() };
     let mut importer = Importer::new(Vec::new(), options);
     let mut outcomes = Vec::new();
@@ -38,7 +38,7 @@ pub fn imported_as(format: Option<Format>, files: &[(&str, Vec<u8>)]) -> (Trace,
 }
 
 /// Imports lines of tracefs in a short form: `task-number time: event`, the time in microseconds.
-pub fn ftrace(lines: &[&str]) -> Trace {
+pub(crate) fn ftrace(lines: &[&str]) -> Trace {
     let mut text = String::from("# tracer: nop\n#\n");
     for line in lines {
         let (task, rest) = line.split_once(' ').unwrap();
@@ -52,7 +52,7 @@ pub fn ftrace(lines: &[&str]) -> Trace {
     trace
 }
 
-pub fn trace(file: &[u8]) -> Trace {
+pub(crate) fn trace(file: &[u8]) -> Trace {
     let mut reader = Reader::open(file).unwrap();
     let mut trace = Trace { header: reader.header().clone(), ..Trace::default() };
     for record in reader.by_ref() {
@@ -65,7 +65,7 @@ pub fn trace(file: &[u8]) -> Trace {
 }
 
 /// Ordered by begin.
-pub fn requests(trace: &Trace, layer: Layer) -> Vec<Request> {
+pub(crate) fn requests(trace: &Trace, layer: Layer) -> Vec<Request> {
     let mut requests: Vec<Request> = Vec::new();
     let mut places = HashMap::new();
     for event in trace.events.iter().filter(|event| event.layer == layer && event.kind != Kind::Mark) {
@@ -79,26 +79,26 @@ pub fn requests(trace: &Trace, layer: Layer) -> Vec<Request> {
 }
 
 /// The only request of a layer.
-pub fn request(trace: &Trace, layer: Layer) -> Request {
+pub(crate) fn request(trace: &Trace, layer: Layer) -> Request {
     let mut requests = requests(trace, layer);
     assert_eq!(requests.len(), 1, "{requests:?}");
     requests.remove(0)
 }
 
 /// The timestamps of a request in microseconds.
-pub fn micros(request: &Request) -> [Option<u64>; 4] {
+pub(crate) fn micros(request: &Request) -> [Option<u64>; 4] {
     request.t.map(|time| time.map(|ns| ns / 1000))
 }
 
 /// The number of reads and of writes in a layer.
-pub fn reads_and_writes(trace: &Trace, layer: Layer) -> (usize, usize) {
+pub(crate) fn reads_and_writes(trace: &Trace, layer: Layer) -> (usize, usize) {
     let requests = requests(trace, layer);
     let count = |op: Op| requests.iter().filter(|request| request.op == op).count();
     (count(Op::Read), count(Op::Write))
 }
 
 /// The highest and the average concurrency of a layer.
-pub fn concurrency(trace: &Trace, layer: Layer, of: impl Fn(&Event) -> bool) -> (i64, f64) {
+pub(crate) fn concurrency(trace: &Trace, layer: Layer, of: impl Fn(&Event) -> bool) -> (i64, f64) {
     let (mut open, mut most, mut sum, mut last, mut first) = (0i64, 0i64, 0f64, 0u64, None);
     for event in trace.events.iter().filter(|event| event.layer == layer && of(event)) {
         first.get_or_insert(event.ts_ns);

@@ -10,28 +10,28 @@ use laggard_trace::model::{
 };
 use laggard_trace::reference::Reference;
 
-pub const KIB: u64 = 1024;
-pub const MIB: u64 = 1024 * KIB;
+pub(crate) const KIB: u64 = 1024;
+pub(crate) const MIB: u64 = 1024 * KIB;
 
 /// A request to add to a trace.
 #[derive(Clone, Copy)]
-pub struct Ask {
-    pub layer: Layer,
-    pub op: Op,
-    pub parent: RequestId,
-    pub obj: u32,
-    pub fd: i32,
-    pub offset: i64,
-    pub nbytes: u64,
-    pub tid: u32,
-    pub tgid: u32,
-    pub host: u16,
-    pub status: i32,
-    pub flags: Flags,
+pub(crate) struct Ask {
+    pub(crate) layer: Layer,
+    pub(crate) op: Op,
+    pub(crate) parent: RequestId,
+    pub(crate) obj: u32,
+    pub(crate) fd: i32,
+    pub(crate) offset: i64,
+    pub(crate) nbytes: u64,
+    pub(crate) tid: u32,
+    pub(crate) tgid: u32,
+    pub(crate) host: u16,
+    pub(crate) status: i32,
+    pub(crate) flags: Flags,
 }
 
 impl Ask {
-    pub fn of(layer: Layer, op: Op, offset: u64, nbytes: u64) -> Ask {
+    pub(crate) fn of(layer: Layer, op: Op, offset: u64, nbytes: u64) -> Ask {
         let offset = if op.is_data() { offset as i64 } else { NO_OFFSET };
         Ask {
             layer,
@@ -49,44 +49,44 @@ impl Ask {
         }
     }
 
-    pub fn read(layer: Layer, offset: u64, nbytes: u64) -> Ask {
+    pub(crate) fn read(layer: Layer, offset: u64, nbytes: u64) -> Ask {
         Ask::of(layer, Op::Read, offset, nbytes)
     }
 
-    pub fn write(layer: Layer, offset: u64, nbytes: u64) -> Ask {
+    pub(crate) fn write(layer: Layer, offset: u64, nbytes: u64) -> Ask {
         Ask::of(layer, Op::Write, offset, nbytes)
     }
 
-    pub fn below(self, parent: RequestId) -> Ask {
+    pub(crate) fn below(self, parent: RequestId) -> Ask {
         Ask { parent, ..self }
     }
 
-    pub fn by(self, tid: u32, tgid: u32) -> Ask {
+    pub(crate) fn by(self, tid: u32, tgid: u32) -> Ask {
         Ask { tid, tgid, ..self }
     }
 
-    pub fn on(self, obj: u32) -> Ask {
+    pub(crate) fn on(self, obj: u32) -> Ask {
         Ask { obj, ..self }
     }
 
-    pub fn fd(self, fd: i32) -> Ask {
+    pub(crate) fn fd(self, fd: i32) -> Ask {
         Ask { fd, ..self }
     }
 
-    pub fn host(self, host: u16) -> Ask {
+    pub(crate) fn host(self, host: u16) -> Ask {
         Ask { host, ..self }
     }
 }
 
 /// Builds a trace. Times are microseconds.
 #[derive(Default)]
-pub struct Stack {
-    pub trace: Trace,
-    pub made: u64,
+pub(crate) struct Stack {
+    pub(crate) trace: Trace,
+    pub(crate) made: u64,
 }
 
 impl Stack {
-    pub fn new() -> Stack {
+    pub(crate) fn new() -> Stack {
         let mut stack = Stack::default();
         for number in 1..64 {
             stack.trace.names.set_object(ObjectId(number), Object::Device { major: 8, minor: number });
@@ -95,12 +95,12 @@ impl Stack {
         stack
     }
 
-    pub fn ask(&mut self, ask: Ask, begin_us: u64, end_us: u64) -> RequestId {
+    pub(crate) fn ask(&mut self, ask: Ask, begin_us: u64, end_us: u64) -> RequestId {
         self.staged(ask, [Some(begin_us), None, None, Some(end_us)])
     }
 
     /// A request with the times of ADMIT, ISSUE, COMPLT and CALLBACK.
-    pub fn staged(&mut self, ask: Ask, times_us: [Option<u64>; 4]) -> RequestId {
+    pub(crate) fn staged(&mut self, ask: Ask, times_us: [Option<u64>; 4]) -> RequestId {
         self.made += 1;
         let req = RequestId::new(HostId(ask.host), ask.layer, self.made);
         let kinds = [Kind::Admit, Kind::Issue, Kind::Complt, Kind::Callback];
@@ -131,20 +131,20 @@ impl Stack {
     }
 
     /// A writer was throttled.
-    pub fn throttled(&mut self, at_us: u64, pause_us: u64) {
+    pub(crate) fn throttled(&mut self, at_us: u64, pause_us: u64) {
         let mark = Ask::write(Layer::Cache, 0, pause_us * 1000);
         self.staged(mark, [Some(at_us), None, None, None]);
         self.trace.events.last_mut().unwrap().kind = Kind::Mark;
     }
 
-    pub fn lost(&mut self, lost: u64) {
+    pub(crate) fn lost(&mut self, lost: u64) {
         let read = self.trace.events.len() as u64;
         self.trace.footer.sources = vec![Counters { read, lost, ..Counters::default() }];
     }
 
     /// The trace in the order of time; at equal times ends come before begins, and ends of lower layers before those of
     /// upper ones.
-    pub fn done(mut self) -> Trace {
+    pub(crate) fn done(mut self) -> Trace {
         let rank = |event: &Event| match event.kind {
             Kind::Callback | Kind::Complt => {
                 (0, 20 - event.layer.order() as i32, event.kind == Kind::Callback)
@@ -156,47 +156,47 @@ impl Stack {
     }
 }
 
-pub fn characterised(trace: &Trace) -> Characteristics {
+pub(crate) fn characterised(trace: &Trace) -> Characteristics {
     characterise(&mut Replay::of(trace), &Options::default())
 }
 
 /// The same, with all requests in scope.
-pub fn characterised_whole(trace: &Trace) -> Characteristics {
+pub(crate) fn characterised_whole(trace: &Trace) -> Characteristics {
     let options = Options { selection: laggard_trace::selection::Selection::All, gap_bytes: 0 };
     characterise(&mut Replay::of(trace), &options)
 }
 
-pub fn found(stack: Stack) -> Findings {
+pub(crate) fn found(stack: Stack) -> Findings {
     found_with(stack, &Reference::default())
 }
 
-pub fn found_with(stack: Stack, reference: &Reference) -> Findings {
+pub(crate) fn found_with(stack: Stack, reference: &Reference) -> Findings {
     find(&characterised(&stack.done()), reference)
 }
 
-pub fn rules(findings: &Findings) -> Vec<RuleId> {
+pub(crate) fn rules(findings: &Findings) -> Vec<RuleId> {
     findings.all().map(|one| one.id).collect()
 }
 
 /// Reproducible random numbers.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
 
 /// Requests of the block layer and the device below a parent.
-pub fn device(stack: &mut Stack, ask: Ask, parent: RequestId, begin_us: u64, end_us: u64) {
+pub(crate) fn device(stack: &mut Stack, ask: Ask, parent: RequestId, begin_us: u64, end_us: u64) {
     let blk = Ask { layer: Layer::Blk, parent, obj: 40, fd: -1, ..ask };
     let id = stack.staged(blk, [Some(begin_us), Some(begin_us + 2), Some(end_us - 1), Some(end_us)]);
     stack.ask(Ask { layer: Layer::Dev, ..blk }.below(id), begin_us + 2, end_us - 1);
 }
 
 /// POSIX aio with `depth` requests in flight on `fds` descriptors; each descriptor is served by one thread.
-pub fn posix_aio(depth: u64, fds: u64, requests: u64) -> Stack {
+pub(crate) fn posix_aio(depth: u64, fds: u64, requests: u64) -> Stack {
     let mut stack = Stack::new();
     let mut random = Random(7);
     let mut free_us = vec![1000u64; fds as usize];
@@ -221,7 +221,7 @@ pub fn posix_aio(depth: u64, fds: u64, requests: u64) -> Stack {
 }
 
 /// One descriptor that reads `count` sequential streams of 64 MiB in random order.
-pub fn streams(count: u64, seek_us: u64) -> Stack {
+pub(crate) fn streams(count: u64, seek_us: u64) -> Stack {
     let mut stack = Stack::new();
     let mut random = Random(7);
     let each = 1024u64;
@@ -246,16 +246,16 @@ pub fn streams(count: u64, seek_us: u64) -> Stack {
 
 /// The client of a parallel file system, and its server.
 #[derive(Clone, Copy)]
-pub struct Client {
-    pub write_bytes: u64,
-    pub request_bytes: u64,
-    pub is_buffered: bool,
-    pub requests_attributes: bool,
-    pub writes: u64,
+pub(crate) struct Client {
+    pub(crate) write_bytes: u64,
+    pub(crate) request_bytes: u64,
+    pub(crate) is_buffered: bool,
+    pub(crate) requests_attributes: bool,
+    pub(crate) writes: u64,
 }
 
 impl Client {
-    pub const fn unbuffered() -> Client {
+    pub(crate) const fn unbuffered() -> Client {
         Client {
             write_bytes: 64 * KIB,
             request_bytes: 128 * KIB,
@@ -265,7 +265,7 @@ impl Client {
         }
     }
 
-    pub fn run(self) -> Stack {
+    pub(crate) fn run(self) -> Stack {
         let mut stack = Stack::new();
         let mut now = 1000u64;
         let mut server_free = 0;

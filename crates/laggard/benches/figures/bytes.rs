@@ -4,20 +4,20 @@ use std::path::Path;
 
 use anyhow::Context;
 
-pub const MIB: f64 = (1 << 20) as f64;
+pub(crate) const MIB: f64 = (1 << 20) as f64;
 
 /// `12.3 MiB`, or `0.123 MiB`.
-pub fn shown(bytes: u64) -> String {
+pub(crate) fn shown(bytes: u64) -> String {
     let mib = bytes as f64 / MIB;
     if mib < 1.0 { format!("{mib:.3} MiB") } else { format!("{mib:.1} MiB") }
 }
 
-pub fn of_file(path: &Path) -> anyhow::Result<u64> {
+pub(crate) fn of_file(path: &Path) -> anyhow::Result<u64> {
     Ok(path.metadata().with_context(|| path.display().to_string())?.len())
 }
 
 /// The total size of the files in a folder that end in `ending`.
-pub fn of_folder(folder: &Path, ending: &str) -> anyhow::Result<u64> {
+pub(crate) fn of_folder(folder: &Path, ending: &str) -> anyhow::Result<u64> {
     let mut total = 0;
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();

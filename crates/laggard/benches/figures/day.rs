@@ -4,21 +4,21 @@
 use crate::random::Random;
 
 /// Seconds of a day.
-pub const SECONDS: u64 = 86_400;
+pub(crate) const SECONDS: u64 = 86_400;
 
 /// 2026-11-15T00:00:05Z, the time at which a recorder begins a new file.
-pub const START_SECONDS: i64 = 1_794_700_805;
+pub(crate) const START_SECONDS: i64 = 1_794_700_805;
 
 /// The share of idle jobs on an ordinary day.
-pub const ORDINARY: f64 = 0.35;
+pub(crate) const ORDINARY: f64 = 0.35;
 /// The share of idle jobs on a busy day.
-pub const BUSY: f64 = 0.0;
+pub(crate) const BUSY: f64 = 0.0;
 
 /// The uptime of the server at the begin of the day.
 const UPTIME_SECONDS: i64 = 40 * 86_400;
 
 /// A server, at one second of its day.
-pub struct Server {
+pub(crate) struct Server {
     random: Random,
     idle: f64,
     job: Job,
@@ -26,54 +26,54 @@ pub struct Server {
     second: i64,
     /// Microseconds between the instant and the sample.
     late: i64,
-    pub nics: [Nic; 2],
-    pub tcp: Tcp,
-    pub pressure: Pressure,
+    pub(crate) nics: [Nic; 2],
+    pub(crate) tcp: Tcp,
+    pub(crate) pressure: Pressure,
 }
 
 /// A block device's counters, as the kernel keeps them: /proc/diskstats has times in milliseconds, rounded down.
 #[derive(Clone, Default)]
-pub struct Disk {
-    pub reads: Direction,
-    pub writes: Direction,
-    pub in_flight: u64,
-    pub io_ms: u64,
-    pub flushes: u64,
-    pub flush_ns: u64,
+pub(crate) struct Disk {
+    pub(crate) reads: Direction,
+    pub(crate) writes: Direction,
+    pub(crate) in_flight: u64,
+    pub(crate) io_ms: u64,
+    pub(crate) flushes: u64,
+    pub(crate) flush_ns: u64,
 }
 
 /// Requests in one direction.
 #[derive(Clone, Default)]
-pub struct Direction {
-    pub requests: u64,
-    pub merged: u64,
-    pub sectors: u64,
-    pub ns: u64,
+pub(crate) struct Direction {
+    pub(crate) requests: u64,
+    pub(crate) merged: u64,
+    pub(crate) sectors: u64,
+    pub(crate) ns: u64,
 }
 
 #[derive(Clone, Default)]
-pub struct Nic {
-    pub rx_bytes: u64,
-    pub rx_packets: u64,
-    pub tx_bytes: u64,
-    pub tx_packets: u64,
-    pub rx_multicast: u64,
+pub(crate) struct Nic {
+    pub(crate) rx_bytes: u64,
+    pub(crate) rx_packets: u64,
+    pub(crate) tx_bytes: u64,
+    pub(crate) tx_packets: u64,
+    pub(crate) rx_multicast: u64,
 }
 
 #[derive(Clone, Default)]
-pub struct Tcp {
-    pub active_opens: u64,
-    pub passive_opens: u64,
-    pub in_segs: u64,
-    pub out_segs: u64,
-    pub retrans_segs: u64,
+pub(crate) struct Tcp {
+    pub(crate) active_opens: u64,
+    pub(crate) passive_opens: u64,
+    pub(crate) in_segs: u64,
+    pub(crate) out_segs: u64,
+    pub(crate) retrans_segs: u64,
 }
 
 #[derive(Clone, Default)]
-pub struct Pressure {
-    pub io_some_us: u64,
-    pub io_full_us: u64,
-    pub cpu_some_us: u64,
+pub(crate) struct Pressure {
+    pub(crate) io_some_us: u64,
+    pub(crate) io_full_us: u64,
+    pub(crate) cpu_some_us: u64,
 }
 
 /// The load of the clients: requests per second to each device.
@@ -98,7 +98,7 @@ struct Device {
 
 impl Server {
     /// `idle` is the share of idle jobs.
-    pub fn new(devices: usize, idle: f64, seed: u64) -> Server {
+    pub(crate) fn new(devices: usize, idle: f64, seed: u64) -> Server {
         let mut random = Random::new(seed);
         let job = Job::new(idle, &mut random);
         let devices = (0..devices).map(|_| Device::new(&mut random)).collect();
@@ -115,7 +115,7 @@ impl Server {
     }
 
     /// Advances the model by one second.
-    pub fn tick(&mut self) {
+    pub(crate) fn tick(&mut self) {
         self.second += 1;
         self.late = self.random.between(40.0, 200.0) as i64;
         if self.job.left == 0 {
@@ -159,17 +159,17 @@ impl Server {
     }
 
     /// The devices' counters.
-    pub fn disks(&self) -> impl Iterator<Item = &Disk> {
+    pub(crate) fn disks(&self) -> impl Iterator<Item = &Disk> {
         self.devices.iter().map(|device| &device.disk)
     }
 
     /// The wall clock of the sample, in microseconds.
-    pub fn time_us(&self) -> i64 {
+    pub(crate) fn time_us(&self) -> i64 {
         (START_SECONDS + self.second) * 1_000_000 + self.late
     }
 
     /// The uptime of the sample, in microseconds.
-    pub fn uptime_us(&self) -> i64 {
+    pub(crate) fn uptime_us(&self) -> i64 {
         (UPTIME_SECONDS + self.second) * 1_000_000 + 371_000 + self.late
     }
 }
@@ -243,18 +243,18 @@ impl Disk {
     }
 
     /// The total time of requests. The kernel adds up before it rounds.
-    pub fn weighted_ms(&self) -> u64 {
-        told_ms(self.reads.ns + self.writes.ns + self.flush_ns)
+    pub(crate) fn weighted_ms(&self) -> u64 {
+        whole_ms(self.reads.ns + self.writes.ns + self.flush_ns)
     }
 
-    pub fn flush_ms(&self) -> u64 {
-        told_ms(self.flush_ns)
+    pub(crate) fn flush_ms(&self) -> u64 {
+        whole_ms(self.flush_ns)
     }
 }
 
 impl Direction {
-    pub fn ms(&self) -> u64 {
-        told_ms(self.ns)
+    pub(crate) fn ms(&self) -> u64 {
+        whole_ms(self.ns)
     }
 
     /// One small request.
@@ -284,7 +284,7 @@ impl Direction {
 const NS_PER_MS: u64 = 1_000_000;
 
 /// As in /proc/diskstats: 32 bits.
-fn told_ms(ns: u64) -> u64 {
+fn whole_ms(ns: u64) -> u64 {
     u64::from((ns / NS_PER_MS) as u32)
 }
 

@@ -20,14 +20,14 @@ const LARGEST_REQUEST_BYTES: usize = 256 << 10;
 const ALIGNMENT: usize = 4096;
 
 /// Loop devices in use.
-pub struct Disks {
+pub(crate) struct Disks {
     devices: Vec<File>,
     random: Random,
     buffer: Vec<u8>,
 }
 
 impl Disks {
-    pub fn attach(count: usize) -> anyhow::Result<Disks> {
+    pub(crate) fn attach(count: usize) -> anyhow::Result<Disks> {
         tools::program("losetup")?;
         let folder = tempfile::tempdir()?;
         let device = |number: usize| attach(&folder.path().join(number.to_string()));
@@ -36,7 +36,7 @@ impl Disks {
     }
 
     /// Reads or writes 4 to 256 KiB on a random device.
-    pub fn exercise(&mut self, number: usize) -> anyhow::Result<()> {
+    pub(crate) fn exercise(&mut self, number: usize) -> anyhow::Result<()> {
         let (device, random) = (&self.devices[number], &mut self.random);
         let length = ALIGNMENT << random.below(7);
         let place = (random.below((DEVICE_BYTES as usize - length) / ALIGNMENT) * ALIGNMENT) as u64;

@@ -19,7 +19,7 @@ const MOST_MEMORY_MIB: f64 = 200.0;
 const RUNS: usize = 3;
 
 /// One file of 1 GiB, so one thread.
-pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
+pub(crate) fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     let sadf = tools::program("sadf")?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("sa");

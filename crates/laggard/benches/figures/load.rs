@@ -10,12 +10,12 @@ use crate::disks::Disks;
 use crate::random::Random;
 
 /// Block devices in use.
-pub const DEVICES: usize = 72;
+pub(crate) const DEVICES: usize = 72;
 /// TCP connections in use, as the kernel counts them: both ends are on this host, and each is one.
-pub const CONNECTIONS: usize = 200;
+pub(crate) const CONNECTIONS: usize = 200;
 
 /// Requests and messages at a varying rate.
-pub struct Load {
+pub(crate) struct Load {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<anyhow::Result<()>>,
 }
@@ -27,7 +27,7 @@ const REQUESTS: (f64, f64) = (0.2, 12.0);
 
 impl Load {
     /// Creates the devices and connections and starts the load.
-    pub fn start() -> anyhow::Result<Load> {
+    pub(crate) fn start() -> anyhow::Result<Load> {
         let (mut disks, mut connections) = (Disks::attach(DEVICES)?, Connections::open(CONNECTIONS / 2)?);
         (0..DEVICES).try_for_each(|number| disks.exercise(number))?;
         let is_over = Arc::new(AtomicBool::new(false));
@@ -53,7 +53,7 @@ impl Load {
     }
 
     /// Stops the load and removes the devices.
-    pub fn stop(self) -> anyhow::Result<()> {
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| anyhow::anyhow!("the load failed"))?
     }

@@ -25,7 +25,7 @@ const WORDS: &str = "fail|error|unable|cannot|could not|timed? ?out|refus|unreac
     rc[ =:]*-([2-9]|[0-9][0-9])";
 
 /// One file of 512 MiB, so one thread.
-pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
+pub(crate) fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     let grep = tools::program("grep")?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("debug");

@@ -1,7 +1,7 @@
 //! Describes the machine on which the measurements are taken.
 
 /// Processor, kernel and date, in a line.
-pub fn described() -> String {
+pub(crate) fn described() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let processors = read("/proc/cpuinfo");
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

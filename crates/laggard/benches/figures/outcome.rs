@@ -3,28 +3,28 @@
 use std::fmt;
 
 /// The results of one benchmark.
-pub struct Outcome {
+pub(crate) struct Outcome {
     heading: Vec<String>,
     lines: Vec<Vec<String>>,
     verdicts: Vec<String>,
 }
 
 impl Outcome {
-    pub fn new(heading: &[&str]) -> Outcome {
+    pub(crate) fn new(heading: &[&str]) -> Outcome {
         let heading = heading.iter().map(|text| text.to_string()).collect();
         Outcome { heading, lines: Vec::new(), verdicts: Vec::new() }
     }
 
-    pub fn line(&mut self, cells: &[&str]) {
+    pub(crate) fn line(&mut self, cells: &[&str]) {
         self.lines.push(cells.iter().map(|text| text.to_string()).collect());
     }
 
-    pub fn goal(&mut self, goal: &str, is_reached: bool, measured: &str) {
+    pub(crate) fn goal(&mut self, goal: &str, is_reached: bool, measured: &str) {
         let verdict = if is_reached { "reached" } else { "MISSED" };
         self.verdicts.push(format!("- goal: {goal}: {verdict} ({measured})"));
     }
 
-    pub fn remark(&mut self, text: impl fmt::Display) {
+    pub(crate) fn remark(&mut self, text: impl fmt::Display) {
         self.verdicts.push(format!("- {text}"));
     }
 }

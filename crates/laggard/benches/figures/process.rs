@@ -9,16 +9,16 @@ use nix::sys::resource::{UsageWho, getrusage};
 
 /// Resources used by a program from start to end.
 #[derive(Clone, Copy)]
-pub struct Spent {
-    pub wall: Duration,
+pub(crate) struct Spent {
+    pub(crate) wall: Duration,
     /// All threads, user and kernel mode.
-    pub cpu: Duration,
+    pub(crate) cpu: Duration,
     /// Peak resident memory, polled every [`POLL_EVERY`].
-    pub peak_bytes: u64,
+    pub(crate) peak_bytes: u64,
 }
 
 /// A running program. It is killed when this is dropped.
-pub struct Running {
+pub(crate) struct Running {
     name: String,
     child: Child,
     began: Instant,
@@ -28,12 +28,12 @@ pub struct Running {
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
 /// Starts a program without input and discards its output.
-pub fn start(command: &mut Command) -> anyhow::Result<Running> {
+pub(crate) fn start(command: &mut Command) -> anyhow::Result<Running> {
     start_to(command, Stdio::null())
 }
 
 /// Starts a program without input.
-pub fn start_to(command: &mut Command, output: Stdio) -> anyhow::Result<Running> {
+pub(crate) fn start_to(command: &mut Command, output: Stdio) -> anyhow::Result<Running> {
     let name = command.get_program().to_string_lossy().into_owned();
     let began = Instant::now();
     let child = command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null()).spawn();
@@ -44,13 +44,13 @@ pub fn start_to(command: &mut Command, output: Stdio) -> anyhow::Result<Running>
 }
 
 /// Runs a program to its end.
-pub fn run(command: &mut Command) -> anyhow::Result<Spent> {
+pub(crate) fn run(command: &mut Command) -> anyhow::Result<Spent> {
     start(command)?.finish()
 }
 
 impl Running {
     /// Only one program may be waited for at a time: the kernel counts all children together.
-    pub fn finish(mut self) -> anyhow::Result<Spent> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<Spent> {
         let watcher = self.watcher.take().context("a program is waited for once")?;
         let peak_bytes =
             watcher.join().map_err(|_| anyhow::anyhow!("the watcher of {} failed", self.name))?;

@@ -1,10 +1,10 @@
 //! Reproducible pseudo-random numbers.
 
 /// splitmix64.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed)
     }
 
@@ -16,27 +16,27 @@ impl Random {
     }
 
     /// From 0 up to 1.
-    pub fn share(&mut self) -> f64 {
+    pub(crate) fn share(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// A whole number from 0 up to `end`.
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.share() * end as f64) as usize
     }
 
     /// From `low` up to `high`.
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.share()
     }
 
     /// From `low` up to `high`, log-uniform.
-    pub fn magnitude(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn magnitude(&mut self, low: f64, high: f64) -> f64 {
         self.between(low.ln(), high.ln()).exp()
     }
 
     /// A number of independent events with this mean.
-    pub fn count(&mut self, mean: f64) -> u64 {
+    pub(crate) fn count(&mut self, mean: f64) -> u64 {
         if mean > 16.0 {
             // The sum of four uniform numbers is nearly normal; scaled to the deviation of the count.
             let bell = (0..4).map(|_| self.share()).sum::<f64>() - 2.0;

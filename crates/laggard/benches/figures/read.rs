@@ -29,7 +29,7 @@ const LEAST_A_SECOND: f64 = 50e6;
 const COUNTERS: [&str; 6] = ["reads", "writes", "discards", "read_ms", "write_ms", "discard_ms"];
 
 /// `await` of 768 attachments over a day, every 15 s.
-pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
+pub(crate) fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     let folder = tempfile::tempdir()?;
     let seconds = scale.of(SECONDS, 600);
     (0..HOSTS).try_for_each(|host| write(folder.path(), host, seconds))?;

@@ -16,7 +16,7 @@ use crate::{bytes, tools};
 const MOST_MEMORY_MIB: f64 = 20.0;
 
 /// 72 devices, 200 connections, one sample per second.
-pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
+pub(crate) fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     tools::ensure_root()?;
     let sadc = tools::sadc()?;
     let folder = tempfile::tempdir()?;
@@ -33,7 +33,7 @@ pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     Ok(outcome(samples, laggard, sadc))
 }
 
-pub fn record<'c>(command: &'c mut Command, folder: &Path, seconds: u64) -> &'c mut Command {
+pub(crate) fn record<'c>(command: &'c mut Command, folder: &Path, seconds: u64) -> &'c mut Command {
     command.args(["record", "--quiet", "--every", "1s", "--for", &format!("{seconds}s"), "-o"]).arg(folder)
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::day::{Disk, Nic, SECONDS, START_SECONDS, Server};
 
-pub struct SaFile<W> {
+pub(crate) struct SaFile<W> {
     out: W,
     /// The buffer for one record.
     record: Vec<u8>,
@@ -32,7 +32,7 @@ const STATISTICS: u8 = 1;
 const MAJORS: [u32; 6] = [8, 65, 66, 67, 68, 69];
 
 impl<W: Write> SaFile<W> {
-    pub fn begin(out: W, devices: usize) -> io::Result<SaFile<W>> {
+    pub(crate) fn begin(out: W, devices: usize) -> io::Result<SaFile<W>> {
         let mut file = SaFile { out, record: Vec::new() };
         let activities = activities(devices as u32);
         file.header(activities.len() as u32);
@@ -42,7 +42,7 @@ impl<W: Write> SaFile<W> {
     }
 
     /// Adds a sample; returns its size in bytes.
-    pub fn add(&mut self, server: &Server) -> io::Result<usize> {
+    pub(crate) fn add(&mut self, server: &Server) -> io::Result<usize> {
         let seconds = server.time_us() / 1_000_000;
         self.long((server.uptime_us() / 10_000) as u64);
         self.long(seconds as u64);
@@ -62,7 +62,7 @@ impl<W: Write> SaFile<W> {
         Ok(bytes)
     }
 
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.out.flush()
     }
 

@@ -16,7 +16,7 @@ const HOST: &str = "oss1";
 const MOST_MEMORY_MIB: f64 = 64.0;
 
 /// Leaves the tails of a day, as a recorder that was killed before midnight, and starts a recorder that seals them.
-pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
+pub(crate) fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     let folder = tempfile::tempdir()?;
     let seconds = scale.of(SECONDS, 600);
     leave_tails(folder.path(), seconds)?;

@@ -26,7 +26,7 @@ const ACTIVITIES: &str =
 const SHARED: [&str; 4] = [".disk.parquet", ".net.parquet", ".tcp.parquet", ".pressure.parquet"];
 
 /// Two modelled days, imported and recorded, and some minutes of this host.
-pub fn measure(scale: Scale) -> anyhow::Result<Outcome> {
+pub(crate) fn measure(scale: Scale) -> anyhow::Result<Outcome> {
     tools::program("xz")?;
     let heading = ["samples", "sa file", "`xz -1` of it", "dataset", "made by", "dataset to xz"];
     let mut outcome = Outcome::new(&heading);

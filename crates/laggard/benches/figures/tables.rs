@@ -9,7 +9,7 @@ use laggard_store::Origin;
 use crate::day::{Disk, Server};
 
 /// The rows of one host, by second. Names are created once.
-pub struct Tables {
+pub(crate) struct Tables {
     disk: RawTable,
     net: RawTable,
     tcp: RawTable,
@@ -18,7 +18,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    pub fn new(host: &str, devices: usize, sockets: usize) -> Tables {
+    pub(crate) fn new(host: &str, devices: usize, sockets: usize) -> Tables {
         let mut tables = Tables {
             disk: table("disk"),
             net: table("net"),
@@ -46,11 +46,11 @@ impl Tables {
     }
 
     /// Removes the rows of the previous second.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.each().for_each(RawTable::clear);
     }
 
-    pub fn add(&mut self, server: &Server) {
+    pub(crate) fn add(&mut self, server: &Server) {
         self.add_disks(server);
         let (time, uptime) = moment(server);
         for (number, nic) in (0..).zip(&server.nics) {
@@ -69,7 +69,7 @@ impl Tables {
     }
 
     /// Adds only the devices of a sample.
-    pub fn add_disks(&mut self, server: &Server) {
+    pub(crate) fn add_disks(&mut self, server: &Server) {
         let (time, uptime) = moment(server);
         for (number, disk) in (0..).zip(server.disks()) {
             self.disk.push_counts(time, uptime, number, &counts(disk));
@@ -93,18 +93,18 @@ impl Tables {
     }
 
     /// The tables, in the order of the recorder.
-    pub fn each(&mut self) -> impl Iterator<Item = &mut RawTable> {
+    pub(crate) fn each(&mut self) -> impl Iterator<Item = &mut RawTable> {
         let Tables { disk, net, tcp, pressure, socket } = self;
         [disk, net, tcp, pressure, socket].into_iter()
     }
 
-    pub fn disk(&self) -> &RawTable {
+    pub(crate) fn disk(&self) -> &RawTable {
         &self.disk
     }
 }
 
 /// As `laggard record` writes it.
-pub fn origin(host: &str) -> Origin {
+pub(crate) fn origin(host: &str) -> Origin {
     let every = Some(Span::SECOND);
     Origin { host: host.into(), every, wraps_at_32_bits: false, source: "laggard record".into() }
 }

@@ -1,14 +1,17 @@
 //! `laggard cluster`: components and their peer groups.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
-use laggard_core::model::cluster::{Component, FEWEST_PEERS, Inventory};
+use laggard_core::model::cluster::{Component, FEWEST_PEERS, Inventory, LeftOut};
 use laggard_core::model::component::natural_order;
+use laggard_core::model::device::DeviceClass;
+use laggard_core::model::time::Timestamp;
 use laggard_sources::discover::gluster;
-use laggard_store::dataset_recording::{cluster_file, recorded_components};
+use laggard_store::dataset_recording::{by_host, cluster_file, recorded_components};
 use serde::Serialize;
 
 use super::tables;
@@ -17,7 +20,7 @@ use crate::output;
 
 /// Discover or check components and their peer groups.
 #[derive(Args)]
-pub struct Cluster {
+pub(crate) struct Cluster {
     #[command(subcommand)]
     action: Action,
 }
@@ -69,7 +72,7 @@ struct Check {
 }
 
 impl Cluster {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         match self.action {
             Action::Discover(discover) => discover.run(),
             Action::Check(check) => check.run(),
@@ -115,11 +118,13 @@ impl Check {
     fn run(self) -> Outcome {
         let dataset = tables::open(&self.dataset)?;
         let file = cluster_file(&dataset, self.cluster.as_deref())?;
-        let (recorded, problems) = recorded_components(&dataset)?;
+        let (recorded, mut problems) = recorded_components(&dataset)?;
+        let (facts, unread) = dataset.facts(Timestamp::MAX)?;
+        problems.extend(unread);
         if recorded.is_empty() && problems.is_empty() {
             bail!(tables::empty());
         }
-        let inventory = Inventory::new(&file, &recorded);
+        let inventory = Inventory::with_facts(&file, &recorded, &by_host(&facts));
         if self.json {
             output::json(&document(&inventory))?;
         } else {
@@ -147,13 +152,13 @@ fn groups(inventory: &Inventory) -> comfy_table::Table {
     let mut groups: Vec<_> = inventory.groups.iter().collect();
     groups.sort_by_key(|group| natural_order(&group.name));
     for group in groups {
-        let judged =
+        let evaluated =
             if group.is_evaluated() { "yes".into() } else { format!("no: fewer than {FEWEST_PEERS}") };
         let mut names: Vec<&str> =
             group.members.iter().map(|&m| inventory.components[m].name.as_str()).collect();
         names.sort_by_key(|name| natural_order(name));
         let example = names.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-        lines.add_row([group.name.clone(), group.members.len().to_string(), judged, example]);
+        lines.add_row([group.name.clone(), group.members.len().to_string(), evaluated, example]);
     }
     lines
 }
@@ -183,6 +188,7 @@ fn remarks(inventory: &Inventory) -> Vec<String> {
         "" => format!("ignored: {name}"),
         reason => format!("ignored: {name} ({reason})"),
     });
+    let left_out = left_out_lines(inventory);
     let unruled = inventory.unruled.iter().map(|&c| {
         format!(
             "orphan: {} matches no [[component]] rule: add one, or an [[ignore]] rule",
@@ -203,7 +209,23 @@ fn remarks(inventory: &Inventory) -> Vec<String> {
         .twice
         .iter()
         .map(|name| format!("two components are named {name}: give their rules distinct names"));
-    ignored.chain(unruled).chain(unmatched).chain(unknown).chain(twice).collect()
+    ignored.chain(left_out).chain(unruled).chain(unmatched).chain(unknown).chain(twice).collect()
+}
+
+/// One line for each class of devices that are not peers of disks.
+fn left_out_lines(inventory: &Inventory) -> Vec<String> {
+    let mut classes: BTreeMap<DeviceClass, Vec<&LeftOut>> = BTreeMap::new();
+    for one in &inventory.left_out {
+        classes.entry(one.class).or_default().push(one);
+    }
+    let line = |(class, devices): (&DeviceClass, &Vec<&LeftOut>)| {
+        let example = devices.iter().take(3).map(|one| format!("{} ({one})", one.name));
+        let example = example.collect::<Vec<_>>().join(", ");
+        let number = output::count(devices.len() as u64, "device");
+        let more = if devices.len() > 3 { ", ..." } else { "" };
+        format!("left out: {number} of class {class}: {example}{more}")
+    };
+    classes.iter().map(line).collect()
 }
 
 #[derive(Serialize)]
@@ -212,6 +234,7 @@ struct Document<'a> {
     groups: Vec<Group<'a>>,
     components: &'a [Component],
     ignored: Vec<Ignored<'a>>,
+    left_out: Vec<NotCompared<'a>>,
     remarks: Vec<String>,
 }
 
@@ -219,7 +242,8 @@ struct Document<'a> {
 struct Group<'a> {
     name: &'a str,
     kind: &'a str,
-    judged: bool,
+    #[serde(rename = "judged")]
+    is_evaluated: bool,
     members: Vec<&'a str>,
 }
 
@@ -229,12 +253,19 @@ struct Ignored<'a> {
     reason: &'a str,
 }
 
+#[derive(Serialize)]
+struct NotCompared<'a> {
+    name: &'a str,
+    class: DeviceClass,
+    reason: String,
+}
+
 fn document(inventory: &Inventory) -> Document<'_> {
     let name = |&member: &usize| inventory.components[member].name.as_str();
     let groups = inventory.groups.iter().map(|g| Group {
         name: &g.name,
         kind: g.kind.as_str(),
-        judged: g.is_evaluated(),
+        is_evaluated: g.is_evaluated(),
         members: g.members.iter().map(name).collect(),
     });
     Document {
@@ -242,6 +273,11 @@ fn document(inventory: &Inventory) -> Document<'_> {
         groups: groups.collect(),
         components: &inventory.components,
         ignored: inventory.ignored.iter().map(|(name, reason)| Ignored { name, reason }).collect(),
+        left_out: inventory
+            .left_out
+            .iter()
+            .map(|one| NotCompared { name: &one.name, class: one.class, reason: one.to_string() })
+            .collect(),
         remarks: remarks(inventory),
     }
 }

@@ -14,13 +14,13 @@ use crate::output;
 Examples:
   laggard completions bash > /usr/share/bash-completion/completions/laggard
   laggard completions zsh > ~/.zfunc/_laggard")]
-pub struct Completions {
+pub(crate) struct Completions {
     #[arg(value_enum)]
     shell: Shell,
 }
 
 impl Completions {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let mut out = output::stdout();
         generate(self.shell, &mut crate::Arguments::command(), "laggard", &mut out);
         out.flush()?;

@@ -17,7 +17,7 @@ use crate::failure::{Done, Outcome, tell};
 Examples:
   laggard demo
   laggard demo --seed 7 --out demo")]
-pub struct Demo {
+pub(crate) struct Demo {
     /// Where to keep the dataset and the page. Default: a new temporary folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -39,7 +39,7 @@ fn typed<A: Args>(command: &str, words: &[&str]) -> anyhow::Result<A> {
 }
 
 impl Demo {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let folder = self.folder()?;
         let (data, page) = (folder.join("data"), folder.join("report.html"));
         let (data, page) = (shown(&data)?, shown(&page)?);

@@ -19,7 +19,7 @@ use crate::atomic_file::AtomicFile;
 use crate::failure::{Done, Outcome, TooPoor, is_too_poor, tell};
 use crate::method_options::MethodOptions;
 use crate::output;
-use crate::scores::{ScoreWriter, Scores};
+use crate::scores_file::{ScoreWriter, Scores};
 use crate::timeframe::Timeframe;
 
 /// Find the component that slows the system down, and show why.
@@ -34,9 +34,10 @@ Examples:
   laggard diagnose /var/log/sysstat/sa15
   laggard diagnose data --json | jq '.suspects[0]'
   laggard diagnose data --method production --thresholds trained.toml --scores scores.parquet
+  laggard diagnose data --method testbench --set window=128 --set k=5
 
 Exit status: 0 done, 1 suspects (with --exit-code), 2 usage or input error, 4 data too poor to evaluate.")]
-pub struct Diagnose {
+pub(crate) struct Diagnose {
     /// The dataset, or files of other tools: sysstat's, iostat's, or CSV and Parquet with --map.
     #[arg(required = true, value_name = "DATASET|FILES")]
     input: Vec<PathBuf>,
@@ -74,7 +75,7 @@ pub struct Diagnose {
 const MOST_THREADS: i64 = 1024;
 
 impl Diagnose {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         if let Some(threads) = self.threads {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(threads.into())
@@ -92,8 +93,13 @@ impl Diagnose {
             Err(error) => return Err(error),
         };
         self.print(&report, page)?;
-        if !report.is_evaluated() {
-            bail!(TooPoor("no component was evaluated".into()));
+        if report.suspects.is_empty() && !report.can_tell() {
+            let reason = if report.members(true) == 0 {
+                "no component was evaluated"
+            } else {
+                "too few disks were compared"
+            };
+            bail!(TooPoor(reason.into()));
         }
         Ok(if self.exit_code && !report.suspects.is_empty() { Done::WithSuspects } else { done })
     }
@@ -110,8 +116,12 @@ impl Diagnose {
         let timings = observer.finish()?;
         let mut report = report?;
         report.timings = self.timings.then_some(timings);
-        let metrics: Vec<&'static Metric> =
-            report.groups.iter().filter(|group| group.judged).flat_map(|g| method.metrics(&g.kind)).collect();
+        let metrics: Vec<&'static Metric> = report
+            .groups
+            .iter()
+            .filter(|group| group.is_evaluated)
+            .flat_map(|g| method.metrics(&g.kind))
+            .collect();
         threshold_warnings(&choice, &metrics).iter().for_each(|warning| report.warn(warning));
         if input.failed > 0 {
             report.warn(&Warning::NotImported { files: input.failed });
@@ -185,7 +195,7 @@ fn dataset(path: &Path) -> anyhow::Result<Option<Dataset>> {
 }
 
 /// Prints a report to the terminal.
-pub fn print(report: &Report) -> anyhow::Result<()> {
+pub(crate) fn print(report: &Report) -> anyhow::Result<()> {
     let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
     // Colours are removed again where standard output is not a terminal.
     let text = text::render(report, text::Layout { width, has_colours: true });

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use laggard_core::model::cluster::Inventory;
+use laggard_core::model::component::Container;
 use laggard_core::model::time::{Span, Timestamp, parse_time};
-use laggard_core::suspects::blame::CONTAINERS;
 use laggard_core::suspects::feedback::{Event, Feedback as Said, FeedbackKind, covers};
 use laggard_store::dataset::Dataset;
-use laggard_store::dataset_recording::{cluster_file, recorded_components};
+use laggard_store::dataset_recording::{by_host, cluster_file, recorded_components};
 use laggard_store::notebook;
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ Examples:
   laggard feedback data list
 
 Exit status: 0 done, 2 usage or input error.")]
-pub struct Feedback {
+pub(crate) struct Feedback {
     /// The dataset: a folder.
     dataset: String,
     #[arg(value_enum)]
@@ -72,7 +72,7 @@ enum Action {
 }
 
 impl Feedback {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let dataset = tables::open(&self.dataset)?;
         let word = match self.action {
             Action::List => return self.list(&dataset),
@@ -115,8 +115,9 @@ impl Feedback {
     fn meant(&self, dataset: &Dataset, name: &str) -> anyhow::Result<String> {
         let file = cluster_file(dataset, self.cluster.as_deref())?;
         let (recorded, problems) = recorded_components(dataset)?;
-        problems.iter().for_each(tell);
-        let inventory = Inventory::new(&file, &recorded);
+        let (facts, unread) = dataset.facts(Timestamp::MAX)?;
+        problems.iter().chain(&unread).for_each(tell);
+        let inventory = Inventory::with_facts(&file, &recorded, &by_host(&facts));
         let of_name = inventory.components.iter().filter(|component| covers(name, component));
         match of_name.count() {
             0 => bail!("{}", unknown(name, &inventory)),
@@ -181,10 +182,7 @@ fn unknown(name: &str, inventory: &Inventory) -> String {
     for component in &inventory.components {
         known.extend([component.name.as_str(), component.recorded.as_str()]);
         known.extend(
-            CONTAINERS
-                .iter()
-                .filter_map(|attribute| component.attributes.get(*attribute))
-                .map(String::as_str),
+            Container::ALL.iter().filter_map(|container| component.container(*container)).map(String::as_str),
         );
     }
     // The time to compare names grows with the product of both lengths.

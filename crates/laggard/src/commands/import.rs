@@ -37,7 +37,7 @@ Examples:
   laggard import oss*/sa15.xz -o data
   laggard import iostat.txt --host oss3 -o data
   laggard import cluster_A.tar.zst --map examples/perseus.toml -o data")]
-pub struct Import {
+pub(crate) struct Import {
     /// Files, folders and archives to read; - for standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -64,7 +64,7 @@ const FEW_NOTES: usize = 2;
 const FEW_FILES: usize = 3;
 
 impl Import {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let tally = self.read(FEW_NOTES)?;
         let failed = if tally.failed > 0 { format!(", {} failed", tally.failed) } else { String::new() };
         tell(format_args!(
@@ -101,7 +101,7 @@ impl Import {
 }
 
 /// Imports files into a temporary folder. Returns the number of files that could not be read to their end.
-pub fn on_the_fly(files: &[PathBuf], map: Option<&Path>, folder: &Path) -> anyhow::Result<u64> {
+pub(crate) fn on_the_fly(files: &[PathBuf], map: Option<&Path>, folder: &Path) -> anyhow::Result<u64> {
     let import = Import {
         files: files.to_vec(),
         out: folder.display().to_string(),

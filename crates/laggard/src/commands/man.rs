@@ -16,13 +16,13 @@ use crate::output;
 Examples:
   laggard man | man -l -
   laggard man /usr/local/share/man/man1")]
-pub struct Man {
+pub(crate) struct Man {
     /// The folder for the pages of all commands. Default: print the page of laggard itself.
     folder: Option<PathBuf>,
 }
 
 impl Man {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let command = crate::Arguments::command();
         match &self.folder {
             Some(folder) => {

@@ -10,7 +10,7 @@ use crate::output;
 
 /// List the metrics that laggard can show and evaluate.
 #[derive(Args)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -33,7 +33,7 @@ struct Row {
 }
 
 impl Metrics {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let rows: Vec<Row> = METRICS.iter().map(row).collect();
         if self.json {
             output::json(&Document { schema: "laggard.metrics/1", metrics: &rows })?;
@@ -45,7 +45,7 @@ impl Metrics {
 }
 
 fn row(metric: &Metric) -> Row {
-    let table = Schema::named(metric.table).expect("every metric's table is registered");
+    let table = Schema::of(metric);
     Row {
         name: metric.name,
         unit: metric.unit.symbol(),

@@ -17,7 +17,7 @@ Examples:
 
 In a campaign file, to end the campaign before the disk is full:
   stop_if = [ { cmd = \"laggard probe free / --min 2G\", every = \"5s\" } ]")]
-pub struct Probe {
+pub(crate) struct Probe {
     #[command(subcommand)]
     command: Command,
 }
@@ -35,7 +35,7 @@ enum Command {
 }
 
 impl Probe {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         match self.command {
             Command::Free { path, min } => free(&path, min),
         }

@@ -3,22 +3,18 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::{Args, value_parser};
-use laggard_core::model::cluster::{Inventory, PeerGroup};
-use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Timestamp;
-use laggard_core::pipeline::{evaluate, threshold_warnings};
+use laggard_core::pipeline::{HourlyRanking, NumberedGroup, rank, threshold_warnings};
 use laggard_core::recording::Recording;
 use laggard_core::report::number::count;
 use laggard_core::report::warning_texts::remark;
-use laggard_core::suspects::listing::Listing;
-use laggard_core::suspects::ranked::{HourList, HourLists, LISTED, Ranked};
+use laggard_core::suspects::ranked::{HourList, LISTED, Ranked};
 use laggard_store::dataset_recording::DatasetRecording;
 use serde::Serialize;
 
 use super::tables;
-use crate::failure::{Done, Outcome, TooPoor, tell};
+use crate::failure::{Done, Outcome, tell};
 use crate::method_options::MethodOptions;
 use crate::timeframe::Timeframe;
 use crate::{output, progress};
@@ -38,7 +34,7 @@ Examples:
 
 Exit status: 0 done, 2 usage or input error, 4 data too poor to evaluate."
 )]
-pub struct Rank {
+pub(crate) struct Rank {
     /// The dataset: a folder, or an object-store prefix.
     dataset: String,
     /// The cluster file. Default: cluster.toml in the dataset, or none.
@@ -57,80 +53,44 @@ pub struct Rank {
 }
 
 impl Rank {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let dataset = tables::open(&self.dataset)?;
         let mut recording = DatasetRecording::open(dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
         let choice = self.method.parsed()?;
         let method = choice.method(recording.times().length()?, false)?;
-        let (inventory, feedback) = (recording.inventory().clone(), recording.feedback().clone());
-        let beat = method.counted_length(method.step(recording.times().longest_interval));
-        let mut listing = Listing::new(&inventory, &feedback, beat, self.top.into());
-        let is_compared = |group: &PeerGroup| group.is_evaluated() && !method.metrics(&group.kind).is_empty();
-        let groups = number(&mut listing, &inventory, is_compared);
         let bar = progress::over_shares();
-        let evaluated = evaluate(&mut recording, &*method, &mut |verdicts, done| {
-            verdicts.iter().for_each(|verdicts| listing.take(verdicts));
+        let ranking = rank(&mut recording, &*method, self.top.into(), &mut |done| {
             bar.set_position((done * progress::SHARES as f64) as u64);
         });
         bar.finish_and_clear();
-        evaluated?;
         recording.problems().iter().for_each(tell);
-        let lists = listing.lists();
-        if lists.0.is_empty() {
-            bail!(TooPoor("no window was completed: record for longer, or choose a longer time".into()));
-        }
-        let compared = inventory.groups.iter().filter(|group| is_compared(group));
-        let metrics: Vec<&'static Metric> = compared.flat_map(|group| method.metrics(&group.kind)).collect();
-        for warning in threshold_warnings(&choice, &metrics).iter().map(remark) {
+        let ranking = ranking?;
+        for warning in threshold_warnings(&choice, &ranking.metrics).iter().map(remark) {
             tell(format_args!("  !  {}\n  -> {}", warning.text, warning.next));
         }
-        self.print(method.name(), &groups, &lists)?;
+        self.print(method.name(), &ranking)?;
         Ok(if recording.has_problems() { Done::WithErrors } else { Done::Well })
     }
 
-    fn print(&self, method: &str, groups: &[Numbered], lists: &HourLists) -> anyhow::Result<()> {
+    fn print(&self, method: &str, ranking: &HourlyRanking) -> anyhow::Result<()> {
         if self.json {
-            return output::json(&document(method, groups, lists));
+            return output::json(&document(method, ranking));
         }
         let mut out = output::stdout();
-        write!(out, "{lists}")?;
+        write!(out, "{}", ranking.lists)?;
         out.flush()?;
-        for Numbered { number, name, members, .. } in groups {
+        for NumberedGroup { number, name, members, .. } in &ranking.groups {
             tell(format_args!("group {number}: {name} ({})", count(*members, "member")));
         }
         Ok(())
     }
 }
 
-/// A peer group, and the number that stands for it.
-#[derive(Serialize)]
-struct Numbered<'a> {
-    number: usize,
-    name: &'a str,
-    kind: &'a str,
-    members: usize,
-}
-
-fn number<'a>(
-    listing: &mut Listing,
-    inventory: &'a Inventory,
-    is_compared: impl Fn(&PeerGroup) -> bool,
-) -> Vec<Numbered<'a>> {
-    let compared = inventory.groups.iter().enumerate().filter(|(_, group)| is_compared(group));
-    let numbered = |(index, group): (usize, &'a PeerGroup)| Numbered {
-        number: listing.add_group(index, group),
-        name: &group.name,
-        kind: group.kind.as_str(),
-        members: group.members.len(),
-    };
-    compared.map(numbered).collect()
-}
-
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
     method: &'a str,
-    groups: &'a [Numbered<'a>],
+    groups: &'a [NumberedGroup],
     hours: Vec<Hour<'a>>,
 }
 
@@ -147,12 +107,13 @@ struct Place<'a> {
     component: &'a str,
 }
 
-fn document<'a>(method: &'a str, groups: &'a [Numbered<'a>], lists: &'a HourLists) -> Document<'a> {
+fn document<'a>(method: &'a str, ranking: &'a HourlyRanking) -> Document<'a> {
     let place = |place: &'a Ranked| Place {
         persistence: place.persistence,
         group: place.group.parse().unwrap_or(0),
         component: &place.component,
     };
     let hour = |list: &'a HourList| Hour { hour: list.hour, places: list.places.iter().map(place).collect() };
-    Document { schema: "laggard.rank/1", method, groups, hours: lists.0.iter().map(hour).collect() }
+    let hours = ranking.lists.0.iter().map(hour).collect();
+    Document { schema: "laggard.rank/1", method, groups: &ranking.groups, hours }
 }

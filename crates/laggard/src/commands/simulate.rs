@@ -1,5 +1,7 @@
 //! `laggard simulate`: simulated datasets with labels.
 
+mod overlay;
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,6 +11,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use laggard_core::diagnosis::label;
 use laggard_core::samples::RawTable;
+use laggard_eval::simulate::fleet::suite::{self, Case};
 use laggard_eval::simulate::settings::{self, Pair};
 use laggard_eval::simulate::{Day, Scenario};
 use laggard_store::dataset::Dataset;
@@ -23,7 +26,8 @@ use crate::{output, progress};
 ///
 /// Clients issue requests that are striped over servers and wait for the slowest. Disks, caches, interfaces and TCP
 /// windows are modelled. The dataset contains the kernel's counters as `laggard record` writes them, labels.csv
-/// (component,begin,end,cause) and cluster.toml. The same seed gives the same counters.
+/// (component,begin,end,cause) and cluster.toml. The same seed gives the same counters. The scenario overlay copies an existing
+/// dataset and makes one of its disks slower.
 #[derive(Args)]
 #[command(after_help = "\
 Scenarios and their settings (see docs/simulation.md):
@@ -34,15 +38,31 @@ Scenarios and their settings (see docs/simulation.md):
                   event=none|controller-failure|server-down|bad-state|drawer-errors|slow-lun|lun-resets|server-workload
   intrepid-study  from=2011-04-13  days=474  every=15s  groups=4  nuisances=yes|no
   scale           components=100000  samples=240  every=15s  slow=N  nuisances=yes|no
+  fleet           servers=8  clients=6  disks=4  media=hdd|ssd|nvme  generations=1  spares=0  extras=yes|no
+                  layout=striped|hashed  load=100  maintenance=yes|no  length=1h  every=5s  hour=9  start=TIME
+                  fault=none|slow|ramp|stalls|retries|lost-disk|server-down|slow-link|packet-loss|cpu-hog|disk-hog|
+                  network-hog|memory-pressure|hot-spot|sample-loss|reboot|late-join
+                  magnitude=X  target=st3:sdc  begin=20m  duration=20m  links=yes|no  kernel=new|old
+                  suites: quick, faults, healthy, mild
+  overlay         component=st3:sdc  pattern=constant|ramp|stalls|sample-loss  factor=3  stall=5s  share=0.15
+                  begin=20m|TIME  duration=20m
+                  suites: quick, full
 
 Examples:
   laggard simulate testbench -o bench --set fault=disk-busy --set workload=ddr
   laggard simulate testbench -o calm --seed 7 --set servers=12 --set clients=6
   laggard simulate intrepid-day -o day --set groups=4 --set every=15s --set event=drawer-errors
-  laggard simulate scale -o large --set components=10000")]
-pub struct Simulate {
-    /// testbench, intrepid-day, intrepid-study or scale.
+  laggard simulate scale -o large --set components=10000
+  laggard simulate fleet -o fleet --set fault=stalls --set magnitude=4 --set media=ssd
+  laggard simulate fleet --suite faults -o suite
+  laggard simulate overlay --on data -o slower --set component=oss3:sdb --set factor=1.5 --set duration=1h
+  laggard simulate overlay --on data -o overlays --suite full")]
+pub(crate) struct Simulate {
+    /// testbench, intrepid-day, intrepid-study, scale, fleet or overlay.
     scenario: String,
+    /// The dataset that overlay copies and changes.
+    #[arg(long, value_name = "DATASET")]
+    on: Option<PathBuf>,
     /// The folder for the dataset; it is created if it does not exist.
     #[arg(short, long, value_name = "DATASET")]
     out: PathBuf,
@@ -52,40 +72,85 @@ pub struct Simulate {
     /// A setting of the scenario; can be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
+    /// Write a suite of datasets, each in a folder of its own. Settings apply to all of them.
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
+    /// Do not write cluster.toml.
+    #[arg(long)]
+    no_cluster_file: bool,
 }
 
 impl Simulate {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let pairs = self.settings.iter().map(|text| settings::pair(text));
         let pairs: Vec<Pair> = pairs.collect::<Result<_, _>>()?;
-        let scenario = Scenario::parse(&self.scenario, &pairs, self.seed)?;
-        self.check_empty()?;
-        std::fs::create_dir_all(&self.out).with_context(|| self.out.display().to_string())?;
-        self.write("cluster.toml", &scenario.cluster_file().to_toml())?;
-        self.write("labels.csv", &label::csv(&scenario.labels()))?;
+        if self.scenario == "overlay" {
+            return overlay::write(&self, &pairs);
+        }
+        if self.on.is_some() {
+            bail!("--on is for overlay: {} does not use a dataset", self.scenario);
+        }
+        let Some(suite) = &self.suite else {
+            let scenario = Scenario::parse(&self.scenario, &pairs, self.seed)?;
+            check_empty(&self.out)?;
+            let (tally, labels) = self.write_dataset(&self.out, &scenario, self.seed)?;
+            return Ok(tally.report(&self.out, labels));
+        };
+        let cases = self.cases(suite, &pairs)?;
+        check_empty(&self.out)?;
+        let (mut total, mut labels) = (Tally::default(), 0);
+        for (name, scenario, seed) in &cases {
+            let (tally, labelled) = self.write_dataset(&self.out.join(name), scenario, *seed)?;
+            total.add(&tally);
+            labels += labelled;
+        }
+        Ok(total.report(&self.out, labels))
+    }
+
+    /// The datasets of a suite, with their seeds.
+    fn cases(&self, suite: &str, pairs: &[Pair]) -> anyhow::Result<Vec<(String, Scenario, u64)>> {
+        let cases = (self.scenario == "fleet").then(|| suite::cases(suite, self.seed)).flatten();
+        let Some(cases) = cases else {
+            bail!("there is no suite {suite:?} of {}: fleet has {}", self.scenario, suite::SUITES.join(", "));
+        };
+        let scenario = |case: Case| {
+            let settings = [&case.settings, pairs].concat();
+            Ok((case.name, Scenario::parse(&self.scenario, &settings, case.seed)?, case.seed))
+        };
+        cases.into_iter().map(scenario).collect()
+    }
+
+    /// Returns the number of labels also.
+    fn write_dataset(&self, out: &Path, scenario: &Scenario, seed: u64) -> anyhow::Result<(Tally, usize)> {
+        std::fs::create_dir_all(out).with_context(|| out.display().to_string())?;
+        if !self.no_cluster_file {
+            write(out, "cluster.toml", &scenario.cluster_file().to_toml())?;
+        }
+        let labels = scenario.labels();
+        write(out, "labels.csv", &label::csv(&labels))?;
         let ordinary = scenario.ordinary();
         if !ordinary.is_empty() {
-            self.write("ordinary.csv", &label::csv(&ordinary))?;
+            write(out, "ordinary.csv", &label::csv(&ordinary))?;
         }
-        let work = Work::new(&self, &scenario);
+        let source = format!("laggard simulate {} seed {seed}", self.scenario);
+        let work = Work::new(out, source, scenario);
         scenario.days().try_for_each(|day| work.write_day(&day))?;
-        work.finish(&self.out, scenario.labels().len())
+        Ok((work.finish(), labels.len()))
     }
+}
 
-    /// Two simulations in one folder would overwrite each other's labels.
-    fn check_empty(&self) -> anyhow::Result<()> {
-        let has_files = self.out.read_dir().is_ok_and(|mut entries| entries.next().is_some());
-        if has_files {
-            let out = self.out.display();
-            bail!("{out} is not empty: name a new folder, or remove this one first");
-        }
-        Ok(())
+/// Two simulations in one folder would overwrite each other's labels.
+fn check_empty(out: &Path) -> anyhow::Result<()> {
+    let has_files = out.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+    if has_files {
+        bail!("{} is not empty: name a new folder, or remove this one first", out.display());
     }
+    Ok(())
+}
 
-    fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
-        let path = self.out.join(name);
-        std::fs::write(&path, text).with_context(|| path.display().to_string())
-    }
+fn write(out: &Path, name: &str, text: &str) -> anyhow::Result<()> {
+    let path = out.join(name);
+    std::fs::write(&path, text).with_context(|| path.display().to_string())
 }
 
 struct Work {
@@ -103,11 +168,10 @@ struct Tally {
 }
 
 impl Work {
-    fn new(command: &Simulate, scenario: &Scenario) -> Work {
-        let source = format!("laggard simulate {} seed {}", command.scenario, command.seed);
+    fn new(out: &Path, source: String, scenario: &Scenario) -> Work {
         let every = Some(scenario.every());
         Work {
-            dataset: Dataset::in_folder(&command.out),
+            dataset: Dataset::in_folder(out),
             origin: Origin { host: String::new(), every, wraps_at_32_bits: false, source },
             bar: progress::over_hosts(scenario.host_days()),
             tally: Mutex::default(),
@@ -151,18 +215,29 @@ impl Work {
         Ok(())
     }
 
-    fn finish(self, out: &Path, labels: usize) -> Outcome {
+    fn finish(self) -> Tally {
         self.bar.finish_and_clear();
-        let tally = self.tally.into_inner().expect("all threads have ended");
+        self.tally.into_inner().expect("all threads have ended")
+    }
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.files += other.files;
+        self.rows += other.rows;
+        self.bytes += other.bytes;
+    }
+
+    fn report(&self, out: &Path, labels: usize) -> Done {
         tell(format_args!(
             "{}: {} in {}, {}; {} in labels.csv",
             out.display(),
-            output::count(tally.rows, "row"),
-            output::count(tally.files, "file"),
-            output::bytes(tally.bytes),
+            output::count(self.rows, "row"),
+            output::count(self.files, "file"),
+            output::bytes(self.bytes),
             output::count(labels as u64, "labelled fault"),
         ));
-        Ok(Done::Well)
+        Done::Well
     }
 }
 

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use laggard_core::methods::choice::ChoiceError;
+use laggard_core::methods::papers::settings::{PaperSettings, Parameter};
 use laggard_core::methods::papers::thresholds::Thresholds;
 use laggard_core::pipeline::{self, Training};
 use laggard_core::recording::Recording;
@@ -30,10 +32,11 @@ use crate::{output, progress};
 Examples:
   laggard train data -o thresholds.toml --from 2026-11-14 --to 2026-11-15 --html calm.html
   laggard train stress -o bench.toml --method testbench
+  laggard train stress -o wide.toml --method testbench --set window=128 --set cushion=1.5
   laggard diagnose data --method production --thresholds thresholds.toml
 
 Exit status: 0 done, 2 usage or input error, 4 too little to learn from.")]
-pub struct Train {
+pub(crate) struct Train {
     /// The dataset: a folder, or an object-store prefix.
     dataset: String,
     /// Where to write the thresholds.
@@ -68,7 +71,7 @@ enum PaperMethod {
 const MOST_NAMED: usize = 5;
 
 impl Train {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let out = AtomicFile::create(&self.out)?;
         let page = self.html.as_deref().map(AtomicFile::create).transpose()?;
         let dataset = tables::open(&self.dataset)?;
@@ -86,8 +89,8 @@ impl Train {
     fn train(&self, recording: &mut DatasetRecording) -> anyhow::Result<(Thresholds, TrainingResult)> {
         let options = self.details.parsed();
         let trainable = match self.method {
-            PaperMethod::Production => Trainable::Production(options.published()),
-            PaperMethod::Testbench => Trainable::Testbench(options.published()),
+            PaperMethod::Production => Trainable::Production(options.published().map_err(ChoiceError::from)?),
+            PaperMethod::Testbench => Trainable::Testbench(options.published().map_err(ChoiceError::from)?),
         };
         let (dataset, has_pictures) = (self.dataset.as_str(), self.html.is_some());
         let training = Training { trainable: &trainable, dataset, now: now(), has_pictures };
@@ -110,19 +113,26 @@ impl Train {
         }
         let (out, origin) = (self.out.display(), &result.origin);
         tell(format_args!(
-            "{}: from {} to {} ({}); use it with --method {} --thresholds {}",
+            "{}: from {} to {} ({}); use it with --method {} --thresholds {}{}",
             out,
             instant(origin.from),
             instant(origin.to),
             span(origin.to - origin.from),
             origin.method,
-            out
+            out,
+            set(&origin.settings)
         ));
         if let Some(path) = &self.html {
             tell(format_args!("check whether it was calm: {}", path.display()));
         }
         Ok(())
     }
+}
+
+/// The options for the same settings: ` --set window=40`.
+fn set(settings: &PaperSettings) -> String {
+    let option = |parameter: &Parameter| Some(format!(" --set {parameter}={}", settings.get(*parameter)?));
+    Parameter::ALL.iter().filter_map(option).collect()
 }
 
 fn lines(summaries: &[ThresholdSummary]) -> comfy_table::Table {

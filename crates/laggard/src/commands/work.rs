@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use laggard_lab::work::age::{self, Ageing, Operation};
-use laggard_lab::work::manifest::WorkManifest;
-use laggard_lab::work::rw::{self, Rounds};
-use laggard_lab::work::tally::Tally;
-use laggard_lab::work::verify;
-use laggard_lab::work::write::{self, Sizes, Sync, Writing};
+use laggard_lab::verifiable_files::age::{self, Ageing, Operation};
+use laggard_lab::verifiable_files::block_manifest::WorkManifest;
+use laggard_lab::verifiable_files::rw::{self, Rounds};
+use laggard_lab::verifiable_files::tally::Tally;
+use laggard_lab::verifiable_files::verify;
+use laggard_lab::verifiable_files::write::{self, Sizes, Sync, Writing};
 
 use crate::arguments::size;
 use crate::failure::{Done, Outcome};
@@ -25,7 +25,7 @@ Examples:
   laggard work write --dir /mnt/v/data --files 200 --size 4k..4M --manifest m.json
   laggard work verify --dir /mnt/v/data --manifest m.json
   laggard work rw --dir /mnt/v/scratch --files 50 --sync each --json")]
-pub struct Work {
+pub(crate) struct Work {
     #[command(subcommand)]
     command: Command,
 }
@@ -101,7 +101,7 @@ struct Common {
 }
 
 impl Work {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         match self.command {
             Command::Age { common, files, bytes, ops } => {
                 let ageing = Ageing { files, bytes, operations: ops, seed: common.seed };

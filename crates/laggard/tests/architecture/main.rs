@@ -19,12 +19,13 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("laggard-store", &["laggard-core"]),
     ("laggard-trace", &["laggard-core", "laggard-input"]),
     ("laggard-logs", &["laggard-core"]),
-    ("laggard-eval", &["laggard-core", "laggard-store"]),
+    ("laggard-eval", &["laggard-core", "laggard-input", "laggard-store"]),
     ("laggard-lab", &["laggard-core", "laggard-store", "laggard-logs"]),
 ];
 
 /// The stages of core, in the order of the flow. A stage imports only earlier ones.
-const STAGES: [&str; 7] = ["model", "samples", "tables", "methods", "suspects", "diagnosis", "report"];
+const STAGES: [&str; 8] =
+    ["model", "samples", "tables", "selection", "methods", "suspects", "diagnosis", "report"];
 
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

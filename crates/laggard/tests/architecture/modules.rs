@@ -8,14 +8,14 @@ use crate::uses::{FileUses, uses};
 /// A module path without `crate`, such as `["methods", "papers"]`. The crate root is empty.
 type ModulePath = Vec<String>;
 
-pub struct CrateModules {
+pub(crate) struct CrateModules {
     files: BTreeMap<ModulePath, (PathBuf, FileUses)>,
     /// Every import between two modules: importing module, imported module.
     imports: BTreeSet<(ModulePath, ModulePath)>,
 }
 
 impl CrateModules {
-    pub fn read(src: &Path) -> CrateModules {
+    pub(crate) fn read(src: &Path) -> CrateModules {
         let mut modules = CrateModules { files: BTreeMap::new(), imports: BTreeSet::new() };
         modules.read_folder(src, &[]);
         let of_file = |(module, (_, uses)): (&ModulePath, &(PathBuf, FileUses))| -> Vec<_> {
@@ -40,7 +40,7 @@ impl CrateModules {
         }
     }
 
-    pub fn contains(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         self.files.keys().any(|module| module.first().is_some_and(|first| first == name))
     }
 
@@ -58,7 +58,7 @@ impl CrateModules {
     }
 
     /// Imports between the children of a module: importing child, imported child, file.
-    pub fn edges_at<'a>(&'a self, parent: &str) -> impl Iterator<Item = (String, String, &'a Path)> {
+    pub(crate) fn edges_at<'a>(&'a self, parent: &str) -> impl Iterator<Item = (String, String, &'a Path)> {
         let parent: ModulePath =
             parent.split("::").filter(|part| !part.is_empty()).map(String::from).collect();
         self.imports.iter().filter_map(move |(module, imported)| {
@@ -68,7 +68,7 @@ impl CrateModules {
     }
 
     /// Every cycle between children of one module, as text.
-    pub fn cycles(&self) -> Vec<String> {
+    pub(crate) fn cycles(&self) -> Vec<String> {
         let parents: BTreeSet<&[String]> =
             self.files.keys().flat_map(|module| (0..module.len()).map(|length| &module[..length])).collect();
         parents.into_iter().filter_map(|parent| self.cycle_at(&parent.join("::"))).collect()

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 
 #[derive(Default)]
-pub struct FileUses {
+pub(crate) struct FileUses {
     /// Absolute paths within the crate, without `crate`.
-    pub paths: Vec<Vec<String>>,
+    pub(crate) paths: Vec<Vec<String>>,
     /// Names that this module re-exports, with the path of each.
-    pub reexports: BTreeMap<String, Vec<String>>,
+    pub(crate) reexports: BTreeMap<String, Vec<String>>,
 }
 
 /// Reads a file that holds `module`.
-pub fn uses(source: &str, module: &[String]) -> FileUses {
+pub(crate) fn uses(source: &str, module: &[String]) -> FileUses {
     let file = syn::parse_file(source).unwrap();
     let children = file.items.iter().filter_map(|item| match item {
         syn::Item::Mod(child) => Some(child.ident.to_string()),

@@ -76,16 +76,16 @@ stop_if = [ { cmd = "sh GATES/gate preflight", every = "1m" } ]
 const GATE: &str = "touch GATES/at-$1; while [ -e GATES/closed-$1 ]; do sleep 0.05; done";
 
 /// The phases with a gate.
-pub const GATED: [&str; 7] = ["preflight", "setup", "age", "init", "fsck", "check", "revert"];
+pub(crate) const GATED: [&str; 7] = ["preflight", "setup", "age", "init", "fsck", "check", "revert"];
 
-pub struct Scene {
+pub(crate) struct Scene {
     ready: Ready,
     before: Machine,
 }
 
 impl Scene {
     /// The campaign, with some of its text replaced; none if this machine cannot run a lab.
-    pub fn with(replaced: &[(&str, &str)]) -> Option<Scene> {
+    pub(crate) fn with(replaced: &[(&str, &str)]) -> Option<Scene> {
         let mut campaign = CAMPAIGN.to_owned();
         for (from, to) in replaced {
             assert!(campaign.contains(from), "{from}");
@@ -103,19 +103,19 @@ impl Scene {
     }
 
     /// Takes the machine as it is now for the state before the campaign.
-    pub fn take_snapshot(&mut self) {
+    pub(crate) fn take_snapshot(&mut self) {
         self.before = machine("t-campaign");
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.ready.folder.path().join(name)
     }
 
-    pub fn case(&self) -> PathBuf {
+    pub(crate) fn case(&self) -> PathBuf {
         self.path("runs/k-1/case/lost/ONE/1")
     }
 
-    pub fn result(&self) -> serde_json::Value {
+    pub(crate) fn result(&self) -> serde_json::Value {
         json(&self.case().join("result.json"))
     }
 
@@ -129,7 +129,7 @@ impl Scene {
         last.and_then(|line| Some(line["phase"].as_str()?.to_owned())).unwrap_or_default()
     }
 
-    pub fn run(&self) -> Command {
+    pub(crate) fn run(&self) -> Command {
         command(&[
             "campaign",
             "run",
@@ -142,19 +142,19 @@ impl Scene {
         ])
     }
 
-    pub fn close(&self, gate: &str) {
+    pub(crate) fn close(&self, gate: &str) {
         std::fs::write(self.path(&format!("closed-{gate}")), "").unwrap();
         let _ = std::fs::remove_file(self.path(&format!("at-{gate}")));
     }
 
-    pub fn open_all(&self) {
+    pub(crate) fn open_all(&self) {
         for gate in GATED {
             let _ = std::fs::remove_file(self.path(&format!("closed-{gate}")));
         }
     }
 
     /// A controller in that phase; it waits there at a gate, if there is one. None if it was too quick.
-    pub fn controller_at(&self, phase: &str) -> Option<Child> {
+    pub(crate) fn controller_at(&self, phase: &str) -> Option<Child> {
         if GATED.contains(&phase) {
             self.close(phase);
         }
@@ -189,7 +189,7 @@ impl Scene {
     }
 
     /// The same, stopped; it has a guard as expected.
-    pub fn stopped_at(&self, phase: &str, has_guard: bool) -> Child {
+    pub(crate) fn stopped_at(&self, phase: &str, has_guard: bool) -> Child {
         let once = |_| {
             let run = self.controller_at(phase)?;
             signal(run.id(), Signal::STOP);
@@ -207,7 +207,7 @@ impl Scene {
         run
     }
 
-    pub fn is_as_before(&self, when: &str) {
+    pub(crate) fn is_as_before(&self, when: &str) {
         assert_eq!(machine("t-campaign"), self.before, "{when}");
         assert_eq!(prints(&["inject", "status", "--json"]).trim(), "[]", "{when}");
         for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"] {
@@ -225,12 +225,12 @@ fn place(phase: &str) -> Option<usize> {
     PHASES.iter().position(|other| *other == phase || phase == "undo" && *other == "revert")
 }
 
-pub fn signal(process: u32, signal: Signal) {
+pub(crate) fn signal(process: u32, signal: Signal) {
     kill_process(Pid::from_raw(process as i32).unwrap(), signal).unwrap();
 }
 
 /// The guards of a controller: its process id is in the name of their journal.
-pub fn guards(controller: u32) -> Vec<u32> {
+pub(crate) fn guards(controller: u32) -> Vec<u32> {
     let journal = format!("-{controller:x}.jsonl");
     let numbers = files(Path::new("/proc"), "").into_iter().filter_map(|name| name.parse().ok());
     let is_own = |number: &u32| {

@@ -11,57 +11,57 @@ use crate::support::lab::{Lab, SMALL};
 use crate::support::{self, command, errors, laggard, text};
 
 /// A bare lab, and a folder for journals.
-pub struct LoopBricks {
-    pub lab: Lab,
-    pub folder: tempfile::TempDir,
+pub(crate) struct LoopBricks {
+    pub(crate) lab: Lab,
+    pub(crate) folder: tempfile::TempDir,
 }
 
 /// The state of a host that a fault could leave changed.
-pub const STATE: &str = "
+pub(crate) const STATE: &str = "
 nft list ruleset; tc qdisc show; ip -o -4 addr; ip route
 findmnt -rno TARGET,FSTYPE,OPTIONS
 ls -A /run/lab
 cd /run/lab/brick 2> /dev/null && find . -type f -printf '%p %s %m %U %T@ %n\\n' | sort && find . -type f | sort | xargs md5sum";
 
 /// Some of them with two names, and all of them on disk.
-pub const FILES: &str = "
+pub(crate) const FILES: &str = "
 cd /run/lab/brick; mkdir -p d .own
 for i in $(seq 30); do head -c $((i * 700)) /dev/urandom > d/f$i; ln d/f$i .own/$i; done
 sync --file-system .";
 
 impl LoopBricks {
-    pub fn up(name: &str) -> LoopBricks {
+    pub(crate) fn up(name: &str) -> LoopBricks {
         LoopBricks::up_with(name, "")
     }
 
-    pub fn up_with(name: &str, lines: &str) -> LoopBricks {
+    pub(crate) fn up_with(name: &str, lines: &str) -> LoopBricks {
         let lab = Lab::plan(name, &format!("{SMALL}\n{lines}"));
         lab.up();
         LoopBricks { lab, folder: tempfile::tempdir().unwrap() }
     }
 
-    pub fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn words<'a>(&'a self, words: &[&'a str]) -> Vec<&'a str> {
         [&["inject", "--undo-folder", text(self.folder.path())], words].concat()
     }
 
-    pub fn inject(&self, words: &[&str]) -> Output {
+    pub(crate) fn inject(&self, words: &[&str]) -> Output {
         laggard(&self.words(words))
     }
 
     /// Applies a fault, which must succeed; returns its id.
-    pub fn apply(&self, words: &[&str]) -> String {
+    pub(crate) fn apply(&self, words: &[&str]) -> String {
         let output = self.inject(&[&["apply"], words].concat());
         assert!(output.status.success(), "{words:?}: {}", errors(&output));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    pub fn undo(&self, id: &str) {
+    pub(crate) fn undo(&self, id: &str) {
         let output = self.inject(&["undo", id]);
         assert!(output.status.success(), "{}", errors(&output));
     }
 
     /// Applies a fault that must be refused; why.
-    pub fn refusal(&self, words: &[&str]) -> String {
+    pub(crate) fn refusal(&self, words: &[&str]) -> String {
         let output = self.inject(&[&["apply"], words].concat());
         assert_eq!(output.status.code(), Some(2), "{words:?}: {}", errors(&output));
         assert!(self.active().is_empty());
@@ -69,14 +69,14 @@ impl LoopBricks {
     }
 
     /// As [`LoopBricks::refusal`], while another fault is active.
-    pub fn refusal_beside(&self, words: &[&str]) -> String {
+    pub(crate) fn refusal_beside(&self, words: &[&str]) -> String {
         let output = self.inject(&[&["apply"], words].concat());
         assert_eq!(output.status.code(), Some(2));
         errors(&output)
     }
 
     /// Applies a fault with --wait, and returns when it is active.
-    pub fn hold(&self, words: &[&str]) -> Child {
+    pub(crate) fn hold(&self, words: &[&str]) -> Child {
         let mut command = command(&self.words(&[&["apply"], words, &["--wait"]].concat()));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut id = String::new();
@@ -87,28 +87,28 @@ impl LoopBricks {
         child
     }
 
-    pub fn active(&self) -> Vec<serde_json::Value> {
+    pub(crate) fn active(&self) -> Vec<serde_json::Value> {
         let output = self.inject(&["status", "--json"]);
         assert!(output.status.success(), "{}", errors(&output));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     /// The processes that guard faults of this bench.
-    pub fn guards(&self) -> Vec<u32> {
+    pub(crate) fn guards(&self) -> Vec<u32> {
         guards_of(self.folder.path())
     }
 
-    pub fn exec(&self, host: &str, script: &str) -> Output {
+    pub(crate) fn exec(&self, host: &str, script: &str) -> Output {
         laggard(&["lab", "exec", host, "--lab", &self.lab.name, "--", "sh", "-c", script])
     }
 
-    pub fn says(&self, host: &str, script: &str) -> String {
+    pub(crate) fn says(&self, host: &str, script: &str) -> String {
         let output = self.exec(host, script);
         assert!(output.status.success(), "{script}: {}", errors(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    pub fn state(&self) -> Vec<String> {
+    pub(crate) fn state(&self) -> Vec<String> {
         let hosts = ["oss1", "oss2", "oss3", "client1"].iter();
         let of = |host: &&str| String::from_utf8(self.exec(host, STATE).stdout).unwrap();
         hosts
@@ -117,7 +117,7 @@ impl LoopBricks {
     }
 
     /// Fails with the differences unless all hosts are as before.
-    pub fn is_as(&self, before: &[String], after_what: &str) {
+    pub(crate) fn is_as(&self, before: &[String], after_what: &str) {
         let now = self.state();
         let more: Vec<_> = now.iter().filter(|line| !before.contains(line)).collect();
         let less: Vec<_> = before.iter().filter(|line| !now.contains(line)).collect();
@@ -125,7 +125,7 @@ impl LoopBricks {
     }
 
     /// True if one host reaches another: its connection is refused, rather than unanswered.
-    pub fn reaches(&self, from: &str, to: &str) -> bool {
+    pub(crate) fn reaches(&self, from: &str, to: &str) -> bool {
         let output = self.exec(from, &format!("timeout 1 bash -c 'exec 3<>/dev/tcp/{to}/9'"));
         match output.status.code() {
             Some(124) => false,
@@ -135,19 +135,19 @@ impl LoopBricks {
     }
 
     /// Reads from a disk past all caches.
-    pub fn reads(&self, host: &str, device: &str) -> Result<(), String> {
+    pub(crate) fn reads(&self, host: &str, device: &str) -> Result<(), String> {
         let script = format!("dd if=/dev/{device} of=/dev/null count=8 iflag=direct");
         let output = self.exec(host, &script);
         if output.status.success() { Ok(()) } else { Err(errors(&output)) }
     }
 }
 
-pub fn signal(process: u32, signal: Signal) {
+pub(crate) fn signal(process: u32, signal: Signal) {
     let number = rustix::process::Pid::from_raw(process as i32).unwrap();
     rustix::process::kill_process(number, signal).unwrap();
 }
 
-pub fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(begin.elapsed() < Duration::from_secs(seconds), "timed out: {what}");
@@ -156,7 +156,7 @@ pub fn wait_until(what: &str, seconds: u64, mut is_so: impl FnMut() -> bool) {
 }
 
 /// Until they hold nothing any more: a signal takes a moment, and a thread that still ends has all of its files.
-pub fn kill_guards(folder: &Path) {
+pub(crate) fn kill_guards(folder: &Path) {
     let guards = guards_of(folder);
     guards.iter().for_each(|guard| signal(*guard, Signal::KILL));
     let is_dead = |guard: &u32| {
@@ -169,7 +169,7 @@ pub fn kill_guards(folder: &Path) {
     assert!(laggard(&["inject", "--undo-folder", text(&folder.join("none")), "recover"]).status.success());
 }
 
-pub fn guards_of(folder: &Path) -> Vec<u32> {
+pub(crate) fn guards_of(folder: &Path) -> Vec<u32> {
     let numbers = support::files(Path::new("/proc"), "").into_iter().filter_map(|name| name.parse().ok());
     let is_guard = |number: &u32| {
         let line = std::fs::read_to_string(format!("/proc/{number}/cmdline")).unwrap_or_default();

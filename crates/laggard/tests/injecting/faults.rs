@@ -5,12 +5,12 @@ use std::time::Instant;
 use crate::bench::{LoopBricks, wait_until};
 use crate::support::{errors, laggard};
 
-pub const OSS1: &str = "198.18.1.1";
+pub(crate) const OSS1: &str = "198.18.1.1";
 const OSS2: &str = "198.18.1.2";
 const OSS3: &str = "198.18.1.3";
 const CLIENT: &str = "198.18.2.1";
 
-pub fn disks(bench: &LoopBricks) {
+pub(crate) fn disks(bench: &LoopBricks) {
     let device = bench.lab.device(0);
     let id = bench.apply(&["dev-fail", "--node", "oss1", "--for", "60s"]);
     let error = bench.reads("oss1", &device).unwrap_err();
@@ -34,7 +34,7 @@ pub fn disks(bench: &LoopBricks) {
     bench.says("oss1", "ls /run/lab/brick/d/f1");
 }
 
-pub fn files(bench: &LoopBricks) {
+pub(crate) fn files(bench: &LoopBricks) {
     let before = bench.says("oss1", "cd /run/lab/brick/d; md5sum *");
     let words = ["inconsist", "--node", "oss1", "--for", "60s", "--seed", "7", "--param", "delete_pct=20"];
     let plan = |words: &[&str]| {
@@ -61,7 +61,7 @@ pub fn files(bench: &LoopBricks) {
 }
 
 /// The same files on all servers, as copies are: they rot on each, but nowhere at the same place.
-pub fn rot(bench: &LoopBricks) {
+pub(crate) fn rot(bench: &LoopBricks) {
     let servers = ["oss1", "oss2", "oss3"];
     let make = "mkdir /run/lab/brick/copies; cd /run/lab/brick/copies
                 for i in $(seq 8); do yes $i | head -c $((i * 5000)) > f$i; done; sync -f .";
@@ -92,7 +92,7 @@ pub fn rot(bench: &LoopBricks) {
 }
 
 /// A link that is down takes its routes along, and brings them back.
-pub fn links(bench: &LoopBricks) {
+pub(crate) fn links(bench: &LoopBricks) {
     let more = "ip route add 192.0.2.0/24 via 198.18.1.2; ip -6 addr add fd00::1/64 dev eth0; ip -6 route add fd01::/64 via fd00::2";
     bench.says("oss1", more);
     let routes =
@@ -114,7 +114,7 @@ pub fn links(bench: &LoopBricks) {
     assert!(split.contains("cuts a node off from all others"), "{split}");
 }
 
-pub fn partitions(bench: &LoopBricks) {
+pub(crate) fn partitions(bench: &LoopBricks) {
     assert!(bench.reaches("client1", OSS1) && bench.reaches("oss1", OSS2));
     let id = bench.apply(&["partition", "--node", "oss1", "--for", "60s"]);
     assert!(!bench.reaches("client1", OSS1) && !bench.reaches("oss1", OSS2) && bench.reaches("oss2", OSS3));
@@ -142,7 +142,7 @@ pub fn partitions(bench: &LoopBricks) {
     bench.undo(&id);
 }
 
-pub fn daemons(bench: &LoopBricks) {
+pub(crate) fn daemons(bench: &LoopBricks) {
     let start =
         "cp /bin/sleep /run/lab/daemon; setsid --fork /run/lab/daemon 600 > /dev/null 2>&1 < /dev/null";
     bench.says("oss2", start);
@@ -171,7 +171,7 @@ pub fn daemons(bench: &LoopBricks) {
     }
 }
 
-pub fn slowness(bench: &LoopBricks) {
+pub(crate) fn slowness(bench: &LoopBricks) {
     let id = bench.apply(&["slow-net", "--node", "oss1", "--for", "60s"]);
     let rate = || bench.says("oss1", "tc qdisc show dev eth0");
     assert!(rate().contains("rate 40Mbit"), "{}", rate());
@@ -204,7 +204,7 @@ pub fn slowness(bench: &LoopBricks) {
 }
 
 /// Three processes concurrently: the lab knows all faults.
-pub fn several_at_once(bench: &LoopBricks) {
+pub(crate) fn several_at_once(bench: &LoopBricks) {
     let all = |more: &[&str]| {
         std::thread::scope(|scope| {
             for server in ["oss1", "oss2", "oss3"] {
@@ -223,7 +223,7 @@ pub fn several_at_once(bench: &LoopBricks) {
     }
 }
 
-pub fn a_lab_that_goes_takes_its_faults_along(bench: &LoopBricks) {
+pub(crate) fn a_lab_that_goes_takes_its_faults_along(bench: &LoopBricks) {
     bench.apply(&["dev-fail", "--node", "oss1", "--for", "60s"]);
     bench.apply(&["partition", "--node", "oss2", "--for", "60s"]);
     bench.lab.down();

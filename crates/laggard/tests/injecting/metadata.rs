@@ -134,7 +134,7 @@ fn damage_is_reverted_whenever_its_controller_is_killed_and_after_all_are() {
 }
 
 /// Waits until its fault is active.
-pub fn hold(mut command: Command) -> Child {
+pub(crate) fn hold(mut command: Command) -> Child {
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut id = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut id).unwrap();

@@ -51,7 +51,7 @@ impl Nest {
         assert!(errors(&output).contains("Input/output error"), "{}", errors(&output));
     }
 
-    fn is_well(&self, options: &[String]) {
+    fn is_healthy(&self, options: &[String]) {
         assert_eq!(std::fs::read_to_string(self.brick.join("file")).unwrap(), "data");
         assert_eq!([self.outer.options(), self.inner.options()], options);
         for mount in [&self.outer, &self.inner] {
@@ -80,7 +80,7 @@ fn a_disk_in_a_file_system_that_shuts_down_fails_and_comes_back() {
         nest.is_dead();
         let output = laggard(&["inject", "--undo-folder", text(&undo), "undo", "--all"]);
         assert!(output.status.success(), "{kind}: {}", errors(&output));
-        nest.is_well(&options);
+        nest.is_healthy(&options);
         wait_until("no guard is left", 10, || guards_of(&undo).is_empty());
         // The controller is killed; then the guard is, too.
         let mut controller = hold(nest.apply(&["--wait"]));
@@ -88,13 +88,13 @@ fn a_disk_in_a_file_system_that_shuts_down_fails_and_comes_back() {
         controller.kill().unwrap();
         controller.wait().unwrap();
         wait_until("the guard reverts it", 20, || guards_of(&undo).is_empty());
-        nest.is_well(&options);
+        nest.is_healthy(&options);
         let mut controller = hold(nest.apply(&["--wait"]));
         kill_guards(&undo);
         controller.kill().unwrap();
         controller.wait().unwrap();
         let output = laggard(&["inject", "--undo-folder", text(&undo), "recover"]);
         assert!(output.status.success(), "{kind}: {}", errors(&output));
-        nest.is_well(&options);
+        nest.is_healthy(&options);
     }
 }

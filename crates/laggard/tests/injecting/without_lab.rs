@@ -9,7 +9,7 @@ use crate::support::lab::{can_be, turn};
 use crate::support::{self, command, errors, laggard, text};
 
 /// Applies a fault to nodes of a file.
-pub fn with_nodes(folder: &Path, exec: &str, brick: &str, words: &[&str]) -> std::process::Command {
+pub(crate) fn with_nodes(folder: &Path, exec: &str, brick: &str, words: &[&str]) -> std::process::Command {
     let (marker, file) = (folder.join("marker"), folder.join("nodes.toml"));
     std::fs::write(&marker, "").unwrap();
     let keep = folder.join("there/kept").display().to_string();
@@ -122,10 +122,10 @@ fn a_file_system_that_was_shut_down_is_mounted_again_as_it_was() {
 }
 
 /// A file system in memory, for as long as a test lasts.
-pub struct Mount(std::path::PathBuf);
+pub(crate) struct Mount(std::path::PathBuf);
 
 impl Mount {
-    pub fn make(at: &Path) -> Mount {
+    pub(crate) fn make(at: &Path) -> Mount {
         let status =
             std::process::Command::new("mount").args(["-t", "tmpfs", "test", text(at)]).status().unwrap();
         assert!(status.success());
@@ -133,24 +133,24 @@ impl Mount {
     }
 
     /// A file system in a file.
-    pub fn disk(at: &Path, image: &Path, kind: &str) -> Mount {
+    pub(crate) fn disk(at: &Path, image: &Path, kind: &str) -> Mount {
         Mount::disk_of(at, image, kind, "320M")
     }
 
     /// The same of another size.
-    pub fn disk_of(at: &Path, image: &Path, kind: &str, size: &str) -> Mount {
+    pub(crate) fn disk_of(at: &Path, image: &Path, kind: &str, size: &str) -> Mount {
         let script = "truncate -s $3 \"$1\"; mkfs.$0 -q \"$1\"; mount -o loop,noatime \"$1\" \"$2\"";
         let words = ["-ec", script, kind, text(image), text(at), size];
         assert!(std::process::Command::new("sh").args(words).status().unwrap().success());
         Mount(at.into())
     }
 
-    pub fn source(&self) -> String {
+    pub(crate) fn source(&self) -> String {
         let output = std::process::Command::new("findmnt").args(["-no", "SOURCE"]).arg(&self.0).output();
         String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
     }
 
-    pub fn options(&self) -> String {
+    pub(crate) fn options(&self) -> String {
         let output =
             std::process::Command::new("findmnt").args(["-no", "FSTYPE,OPTIONS"]).arg(&self.0).output();
         String::from_utf8(output.unwrap().stdout).unwrap()

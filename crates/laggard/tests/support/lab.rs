@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use super::{errors, laggard, left_out, prints, text};
 
 /// A lab that is removed at the end of its test.
-pub struct Lab {
-    pub name: String,
+pub(crate) struct Lab {
+    pub(crate) name: String,
     file: tempfile::TempDir,
 }
 
 impl Lab {
     /// A lab file of that name, with these lines; nothing is built. A lab that a killed test left is removed.
-    pub fn plan(name: &str, lines: &str) -> Lab {
+    pub(crate) fn plan(name: &str, lines: &str) -> Lab {
         if Path::new("/run/laggard-lab").join(name).exists() {
             prints(&["lab", "down", name]);
         }
@@ -21,29 +21,29 @@ impl Lab {
         Lab { name: name.into(), file }
     }
 
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.file.path().join("lab.toml")
     }
 
-    pub fn up(&self) {
+    pub(crate) fn up(&self) {
         let output = laggard(&["lab", "up", text(&self.path())]);
         assert!(output.status.success(), "{}", errors(&output));
     }
 
-    pub fn down(&self) {
+    pub(crate) fn down(&self) {
         let output = laggard(&["lab", "down", &self.name]);
         assert!(output.status.success(), "{}", errors(&output));
     }
 
-    pub fn exec(&self, host: &str, words: &[&str]) -> String {
+    pub(crate) fn exec(&self, host: &str, words: &[&str]) -> String {
         prints(&[&["lab", "exec", host, "--lab", &self.name, "--"], words].concat())
     }
 
-    pub fn status(&self) -> serde_json::Value {
+    pub(crate) fn status(&self) -> serde_json::Value {
         serde_json::from_str(&prints(&["lab", "status", &self.name, "--json"])).unwrap()
     }
 
-    pub fn device(&self, number: usize) -> String {
+    pub(crate) fn device(&self, number: usize) -> String {
         self.status()["hosts"][number]["device"].as_str().unwrap().to_owned()
     }
 }
@@ -55,7 +55,7 @@ impl Drop for Lab {
 }
 
 /// This machine can run a lab.
-pub fn can_be() -> bool {
+pub(crate) fn can_be() -> bool {
     let output = laggard(&["lab", "doctor"]);
     if !output.status.success() {
         left_out(&format!("no lab on this machine: {}", String::from_utf8_lossy(&output.stdout)));
@@ -65,7 +65,7 @@ pub fn can_be() -> bool {
 
 /// Everything a lab could leave behind.
 #[derive(Debug, PartialEq)]
-pub struct Machine {
+pub(crate) struct Machine {
     mounts: Vec<String>,
     loops: Vec<String>,
     namespaces: Vec<String>,
@@ -75,7 +75,7 @@ pub struct Machine {
     folder: bool,
 }
 
-pub fn machine(lab: &str) -> Machine {
+pub(crate) fn machine(lab: &str) -> Machine {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     let mut mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
     mounts.sort();
@@ -119,13 +119,13 @@ pub fn machine(lab: &str) -> Machine {
     }
 }
 
-pub const SMALL: &str = "
+pub(crate) const SMALL: &str = "
 servers = { count = 3, prefix = 'oss' }
 clients = { count = 1, prefix = 'client' }
 disk = { size_mib = 320, jitter = 0.0 }";
 
 /// Labs share the machine's processors, loop devices and names, so tests take turns, also those of two test runs.
-pub fn turn() -> std::fs::File {
+pub(crate) fn turn() -> std::fs::File {
     let file = std::fs::File::create(std::env::temp_dir().join("laggard-lab-tests.lock")).unwrap();
     file.lock().unwrap();
     file

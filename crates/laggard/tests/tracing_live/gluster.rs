@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Stopped on drop. Everything but the brick is inside the namespaces.
-pub struct Gluster {
+pub(crate) struct Gluster {
     holder: Child,
 }
 
@@ -27,7 +27,7 @@ read -r _ || true
 "#;
 
 impl Gluster {
-    pub fn start(folder: &Path) -> Gluster {
+    pub(crate) fn start(folder: &Path) -> Gluster {
         let mut command = super::support::apart();
         command.args(["sh", "-euc", SCRIPT, "sh"]).arg(folder);
         let log = std::fs::File::create(folder.join("log")).unwrap();
@@ -36,9 +36,9 @@ impl Gluster {
         let mut gluster = Gluster { holder };
         let begin = Instant::now();
         while !folder.join("ready").exists() {
-            let told = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-            assert!(gluster.holder.try_wait().unwrap().is_none(), "GlusterFS did not come up: {}", told());
-            assert!(begin.elapsed() < Duration::from_secs(120), "GlusterFS did not come up: {}", told());
+            let printed = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+            assert!(gluster.holder.try_wait().unwrap().is_none(), "GlusterFS did not come up: {}", printed());
+            assert!(begin.elapsed() < Duration::from_secs(120), "GlusterFS did not come up: {}", printed());
             std::thread::sleep(Duration::from_millis(50));
         }
         gluster
@@ -52,12 +52,12 @@ impl Gluster {
     }
 
     /// The mount, seen from outside.
-    pub fn mount(&self) -> PathBuf {
+    pub(crate) fn mount(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root/run/mnt", self.first()))
     }
 
     /// The process of its brick; other processes of that name may run on this host.
-    pub fn brick(&self) -> u32 {
+    pub(crate) fn brick(&self) -> u32 {
         let network = |number: u32| std::fs::read_link(format!("/proc/{number}/ns/net")).ok();
         let own = network(self.first());
         let names = super::support::files(Path::new("/proc"), "");
@@ -70,13 +70,13 @@ impl Gluster {
     }
 
     /// The words of a command line inside.
-    pub fn inside(&self, words: &[&str]) -> Vec<String> {
+    pub(crate) fn inside(&self, words: &[&str]) -> Vec<String> {
         let target = format!("--target={}", self.first());
         let entering = ["nsenter", &target, "--mount", "--net", "--pid", "--"];
         entering.iter().chain(words).map(|word| (*word).to_owned()).collect()
     }
 
-    pub fn set(&self, option: &str, value: &str) {
+    pub(crate) fn set(&self, option: &str, value: &str) {
         let words = self.inside(&["gluster", "--mode=script", "volume", "set", "v1", option, value]);
         let output = Command::new(&words[0]).args(&words[1..]).output().unwrap();
         assert!(output.status.success(), "{output:?}");

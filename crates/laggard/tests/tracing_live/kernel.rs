@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use laggard_trace::capture::Tracefs;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kernel {
-    pub probes: String,
+pub(crate) struct Kernel {
+    pub(crate) probes: String,
     instances: Vec<String>,
     mounts: String,
     events: Vec<String>,
@@ -15,7 +15,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    pub fn now() -> Kernel {
+    pub(crate) fn now() -> Kernel {
         let tracefs = Tracefs::open().unwrap();
         Kernel {
             probes: tracefs.read("uprobe_events").unwrap_or_default(),
@@ -27,7 +27,7 @@ impl Kernel {
     }
 
     /// The state after the guard has finished, or after a minute.
-    pub fn settled(expected: &Kernel) -> Kernel {
+    pub(crate) fn settled(expected: &Kernel) -> Kernel {
         let begin = Instant::now();
         loop {
             let now = Kernel::now();
@@ -40,7 +40,7 @@ impl Kernel {
 }
 
 /// The guard of a recorder.
-pub fn guard_of(recorder: u32) -> Option<u32> {
+pub(crate) fn guard_of(recorder: u32) -> Option<u32> {
     let list = std::fs::read_to_string(format!("/proc/{recorder}/task/{recorder}/children")).ok()?;
     let mut children = list.split_whitespace().filter_map(|word| word.parse::<u32>().ok());
     children.find(|child| {
@@ -49,7 +49,7 @@ pub fn guard_of(recorder: u32) -> Option<u32> {
     })
 }
 
-pub fn kill(process: u32) {
+pub(crate) fn kill(process: u32) {
     let number = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
     rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
 }

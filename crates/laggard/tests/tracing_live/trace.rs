@@ -9,28 +9,28 @@ use laggard_trace::model::{Footer, Kind, Layer, Names, Object, ObjectId, Op, Rec
 
 /// A request that has a begin and an end.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
-    pub begin_ns: u64,
-    pub end_ns: u64,
-    pub tgid: u32,
-    pub fd: i32,
-    pub offset: i64,
-    pub nbytes: u64,
-    pub layer: Layer,
-    pub op: Op,
-    pub parent: RequestId,
-    pub object: ObjectId,
+pub(crate) struct Request {
+    pub(crate) begin_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) tgid: u32,
+    pub(crate) fd: i32,
+    pub(crate) offset: i64,
+    pub(crate) nbytes: u64,
+    pub(crate) layer: Layer,
+    pub(crate) op: Op,
+    pub(crate) parent: RequestId,
+    pub(crate) object: ObjectId,
 }
 
 /// A whole trace.
-pub struct Trace {
+pub(crate) struct Trace {
     requests: HashMap<RequestId, Request>,
     names: Names,
-    pub footer: Footer,
+    pub(crate) footer: Footer,
 }
 
 impl Trace {
-    pub fn read(path: &Path) -> Trace {
+    pub(crate) fn read(path: &Path) -> Trace {
         let mut reader = Reader::open(File::open(path).unwrap()).unwrap();
         let mut requests = HashMap::new();
         while let Some(record) = reader.next_record() {
@@ -74,7 +74,7 @@ impl Trace {
     }
 
     /// The requests of a layer, by their begin.
-    pub fn requests(&self, layer: Layer, op: Op) -> Vec<Request> {
+    pub(crate) fn requests(&self, layer: Layer, op: Op) -> Vec<Request> {
         let mut all: Vec<Request> = self
             .requests
             .values()
@@ -86,7 +86,7 @@ impl Trace {
     }
 
     /// The fraction of an upper layer's requests that have a request below.
-    pub fn linked_share(&self, lower: Layer, upper: Layer) -> f64 {
+    pub(crate) fn linked_share(&self, lower: Layer, upper: Layer) -> f64 {
         let of = |layer: Layer| self.requests.iter().filter(move |(_, request)| request.layer == layer);
         let parents: std::collections::HashSet<RequestId> =
             of(lower).map(|(_, request)| request.parent).collect();
@@ -95,7 +95,7 @@ impl Trace {
     }
 
     /// The file that a request is on.
-    pub fn path_of(&self, request: &Request) -> Option<&str> {
+    pub(crate) fn path_of(&self, request: &Request) -> Option<&str> {
         match self.names.object(request.object) {
             Some(Object::File { path, .. }) => Some(path),
             _ => None,
@@ -104,7 +104,7 @@ impl Trace {
 }
 
 /// The highest concurrency.
-pub fn max_concurrency(requests: &[Request]) -> usize {
+pub(crate) fn max_concurrency(requests: &[Request]) -> usize {
     let begins = requests.iter().map(|request| (request.begin_ns, 1));
     let mut steps: Vec<(u64, i64)> =
         begins.chain(requests.iter().map(|request| (request.end_ns, -1))).collect();
@@ -116,8 +116,22 @@ pub fn max_concurrency(requests: &[Request]) -> usize {
     depths.max().unwrap_or(0) as usize
 }
 
+/// The average concurrency while there is at least one request.
+pub(crate) fn busy_concurrency(requests: &[Request]) -> f64 {
+    let mut spans: Vec<(u64, u64)> =
+        requests.iter().map(|request| (request.begin_ns, request.end_ns)).collect();
+    spans.sort();
+    let (mut busy_ns, mut until_ns) = (0, 0);
+    for (begin_ns, end_ns) in &spans {
+        busy_ns += end_ns.saturating_sub(until_ns.max(*begin_ns));
+        until_ns = until_ns.max(*end_ns);
+    }
+    let waited_ns: u64 = spans.iter().map(|(begin_ns, end_ns)| end_ns - begin_ns).sum();
+    waited_ns as f64 / busy_ns.max(1) as f64
+}
+
 /// The highest concurrency of a single descriptor.
-pub fn max_concurrency_per_descriptor(requests: &[Request]) -> usize {
+pub(crate) fn max_concurrency_per_descriptor(requests: &[Request]) -> usize {
     let mut groups: HashMap<(u32, i32), Vec<Request>> = HashMap::new();
     for request in requests {
         groups.entry((request.tgid, request.fd)).or_default().push(*request);
@@ -126,7 +140,7 @@ pub fn max_concurrency_per_descriptor(requests: &[Request]) -> usize {
 }
 
 /// The lengths of consecutive runs.
-pub fn runs_bytes(requests: &[Request]) -> Vec<u64> {
+pub(crate) fn runs_bytes(requests: &[Request]) -> Vec<u64> {
     let mut runs: Vec<u64> = vec![];
     let mut end = -1;
     for request in requests {
@@ -140,7 +154,7 @@ pub fn runs_bytes(requests: &[Request]) -> Vec<u64> {
 }
 
 /// The fraction of writes that were acknowledged before the server received their first byte.
-pub fn early_ack_share(writes: &[Request], served: &[Request]) -> f64 {
+pub(crate) fn early_ack_share(writes: &[Request], served: &[Request]) -> f64 {
     let covers = |write: &Request, one: &Request| {
         one.offset <= write.offset && write.offset < one.offset + one.nbytes as i64
     };

@@ -3,7 +3,7 @@
 use regex::Regex;
 
 /// A pattern, what to write instead, and an example that it must find.
-pub const PATTERNS: [(&str, &str, &str); 24] = [
+pub(crate) const PATTERNS: [(&str, &str, &str); 24] = [
     (r"\b(is|are|was|were|be|been|being) told\b", "is reported, is shown", "a gap is told"),
     (r"\btells? of\b", "reports", "the log tells of it"),
     (r"\bso (many|far apart)\b", "name the parameter", "so many rows"),
@@ -35,7 +35,7 @@ pub const PATTERNS: [(&str, &str, &str); 24] = [
 ];
 
 /// Names of types that say nothing about storage.
-pub const TYPE_NAMES: [&str; 25] = [
+pub(crate) const TYPE_NAMES: [&str; 25] = [
     "Bell",
     "Rope",
     "Desk",
@@ -63,9 +63,9 @@ pub const TYPE_NAMES: [&str; 25] = [
     "Aim",
 ];
 
-pub struct Pattern {
+pub(crate) struct Pattern {
     regex: Regex,
-    pub instead: &'static str,
+    pub(crate) instead: &'static str,
 }
 
 /// Words of other programs, of the published JSON form, and quotations from papers.
@@ -79,7 +79,7 @@ const QUOTATIONS: [&str; 6] = [
 ];
 
 impl Pattern {
-    pub fn all() -> Vec<Pattern> {
+    pub(crate) fn all() -> Vec<Pattern> {
         let pattern = |(regex, instead, _): (&str, &'static str, &str)| Pattern {
             regex: Regex::new(&format!("(?i){regex}")).unwrap(),
             instead,
@@ -87,14 +87,14 @@ impl Pattern {
         PATTERNS.map(pattern).into_iter().collect()
     }
 
-    pub fn is_in(&self, text: &str) -> bool {
+    pub(crate) fn is_in(&self, text: &str) -> bool {
         let text = text.replace("here is no ", "");
         self.regex.is_match(&text) && !QUOTATIONS.iter().any(|quotation| text.contains(quotation))
     }
 }
 
 /// Whether a doc comment opens with a question word rather than with a noun or a verb.
-pub fn is_poor_opening(line: &str) -> bool {
+pub(crate) fn is_poor_opening(line: &str) -> bool {
     let comment = line.trim_start().strip_prefix("/// ").or_else(|| line.strip_prefix("//! "));
     comment.is_some_and(|text| {
         ["What ", "Who ", "Whom ", "Whose ", "Whether "].iter().any(|word| text.starts_with(word))
@@ -102,7 +102,7 @@ pub fn is_poor_opening(line: &str) -> bool {
 }
 
 /// The name of the type that a line declares.
-pub fn type_name(line: &str) -> Option<&str> {
+pub(crate) fn type_name(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
     let is_type = matches!(words.next()?, "struct" | "enum" | "trait" | "type");
     let name = words.next().filter(|_| is_type)?;

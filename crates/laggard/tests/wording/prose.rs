@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 /// Markdown files of the project, with their text. Notes keep the words they were written in.
-pub fn documents(workspace: &Path) -> Vec<(String, String)> {
+pub(crate) fn documents(workspace: &Path) -> Vec<(String, String)> {
     let folders = ["", "docs", "recordings", "contrib", "examples"];
     folders.iter().flat_map(|folder| files(&workspace.join(folder), &["md", "toml", "service"])).collect()
 }
 
 /// Rust files and data files of all crates and fuzz targets. The patterns of this test are no prose.
-pub fn sources(workspace: &Path) -> Vec<(String, String)> {
+pub(crate) fn sources(workspace: &Path) -> Vec<(String, String)> {
     let mut folders = vec![workspace.join("crates"), workspace.join("fuzz/fuzz_targets")];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -33,7 +33,7 @@ fn files(folder: &Path, extensions: &[&str]) -> Vec<(String, String)> {
 }
 
 /// Numbered lines outside of fenced and indented code.
-pub fn outside_code_blocks(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn outside_code_blocks(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().filter_map(move |(number, line)| {
         if line.trim_start().starts_with("```") {
@@ -43,9 +43,10 @@ pub fn outside_code_blocks(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Comments and string literals of a Rust file, line by line.
-pub fn read_by_people(source: &str) -> Vec<(usize, String)> {
+/// Comments and string literals of a Rust file, line by line, without the names of JSON keys.
+pub(crate) fn read_by_people(source: &str) -> Vec<(usize, String)> {
     let of_line = |line: &str| match line.split_once("//") {
+        _ if line.trim_start().starts_with("#[serde(") => String::new(),
         Some((code, comment)) if code.matches('"').count() % 2 == 0 => {
             format!("{} {comment}", literals(code))
         }
@@ -63,12 +64,12 @@ fn literals(code: &str) -> String {
 }
 
 /// A line without what stands in backticks: names of keys, options and programs are quotations.
-pub fn without_quotations(line: &str) -> String {
+pub(crate) fn without_quotations(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
 /// The names of commands that a help text lists: those of its groups of commands.
-pub fn subcommands(help: &str) -> Vec<String> {
+pub(crate) fn subcommands(help: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut is_list = false;
     for line in help.lines() {
@@ -82,7 +83,7 @@ pub fn subcommands(help: &str) -> Vec<String> {
 }
 
 /// The first column of Markdown tables, without their headings.
-pub fn first_column(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn first_column(text: &str) -> impl Iterator<Item = &str> {
     let rows = text.lines().filter(|line| line.starts_with('|') && !line.starts_with("| ---"));
     rows.filter_map(|row| row.trim_matches('|').split('|').next())
         .map(str::trim)

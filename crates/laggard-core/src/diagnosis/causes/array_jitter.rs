@@ -1,5 +1,6 @@
 use super::{Description, LATENCY, WHOLE_ARRAY, weight};
 use crate::diagnosis::facts::Facts;
+use crate::model::component::Container;
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "array-jitter",
@@ -12,9 +13,11 @@ pub(super) const DESCRIPTION: Description = Description {
 
 fn weigh(facts: &Facts) -> (f64, &'static str) {
     let slow = weight(facts.strengths.latency);
-    let fits = match facts.container.as_deref() {
-        Some("array" | "enclosure" | "drawer") => slow * if facts.share > WHOLE_ARRAY { 0.5 } else { 1.0 },
-        Some("controller") => 0.5 * slow,
+    let fits = match facts.container {
+        Some(Container::Array | Container::Enclosure | Container::Drawer) => {
+            slow * if facts.share > WHOLE_ARRAY { 0.5 } else { 1.0 }
+        }
+        Some(Container::Controller) => 0.5 * slow,
         _ => 0.0,
     };
     (fits, "many LUNs of one array are slow together")

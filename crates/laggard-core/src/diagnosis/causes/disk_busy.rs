@@ -6,17 +6,17 @@ pub(super) const DESCRIPTION: Description = Description {
     title: "disk busy",
     meaning: "the device is slow, or another host is loading it",
     decisive: LATENCY,
-    next: &[
-        "on {host}: `smartctl -a /dev/{device}` and the kernel log: errors, reallocated or pending sectors?",
-        "is the device shared with another host, scrubbing or rebuilding?",
-        TRACE,
-    ],
+    next: &["on {host}: {health}", "is the device shared with another host, scrubbing or rebuilding?", TRACE],
     weigh,
 };
 
 fn weigh(facts: &Facts) -> (f64, &'static str) {
     let s = &facts.strengths;
-    let fits = if facts.is_lun { 0.0 } else { weight(s.latency) * unless(s.more_disk_traffic) };
+    let fits = if facts.is_lun {
+        0.0
+    } else {
+        weight(s.latency.max(s.minute_latency)) * unless(s.more_disk_traffic)
+    };
     let because = if s.more_disk_traffic > 1.0 {
         "it is slow; but it also moves more data than its peers"
     } else {

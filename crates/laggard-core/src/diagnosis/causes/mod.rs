@@ -5,14 +5,18 @@
 
 mod array_jitter;
 mod controller_trouble;
+mod cpu_hog;
 mod disk_busy;
 mod disk_hog;
 mod lost_attachment;
+mod memory_pressure;
 mod network_hog;
 mod packet_loss;
 mod rerouted_load;
 mod server_down;
+mod slow_link;
 mod slow_lun;
+mod stalls;
 mod unknown;
 mod workload_skew;
 
@@ -20,8 +24,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::advice::Place;
 use super::facts::Facts;
-use crate::model::cluster::Component;
 use crate::model::metric::MetricId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -29,8 +33,12 @@ use crate::model::metric::MetricId;
 pub enum Cause {
     DiskHog,
     DiskBusy,
+    Stalls,
     NetworkHog,
     PacketLoss,
+    SlowLink,
+    CpuHog,
+    MemoryPressure,
     LostAttachment,
     ReroutedLoad,
     ServerDown,
@@ -49,7 +57,7 @@ struct Description {
     meaning: &'static str,
     /// The metrics that decide for this cause.
     decisive: &'static [MetricId],
-    /// The next checks, with the placeholders `{host}`, `{device}` and `{name}`.
+    /// The next checks, with the placeholders of `advice.rs`.
     next: &'static [&'static str],
     /// How well the cause fits, and why.
     weigh: fn(&Facts) -> (f64, &'static str),
@@ -57,6 +65,7 @@ struct Description {
 
 const LATENCY: &[MetricId] = &[
     MetricId::Await,
+    MetricId::MinuteAwait,
     MetricId::RAwait,
     MetricId::WAwait,
     MetricId::Svctm,
@@ -68,18 +77,22 @@ const TRAFFIC: &[MetricId] =
 const ABSENCE: &[MetricId] = &[MetricId::Absence, MetricId::Idleness];
 
 /// For a disk: which layer above it waits, and for what.
-const TRACE: &str = "on {host}: `laggard trace record -o {device}.ltr --dev {device} --duration 30s`, then `laggard trace \
+const TRACE: &str = "on {host}: `laggard trace record -o {device}.ltr --dev {trace} --duration 30s`, then `laggard trace \
     analyze {device}.ltr`: which requests are slow, and in which layer?";
 
 /// A larger share of an array's LUNs than one drawer can affect.
 const WHOLE_ARRAY: f64 = 0.9;
 
 impl Cause {
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 16] = [
         Cause::DiskHog,
         Cause::DiskBusy,
+        Cause::Stalls,
         Cause::NetworkHog,
         Cause::PacketLoss,
+        Cause::SlowLink,
+        Cause::CpuHog,
+        Cause::MemoryPressure,
         Cause::LostAttachment,
         Cause::ReroutedLoad,
         Cause::ServerDown,
@@ -94,8 +107,12 @@ impl Cause {
         match self {
             Cause::DiskHog => &disk_hog::DESCRIPTION,
             Cause::DiskBusy => &disk_busy::DESCRIPTION,
+            Cause::Stalls => &stalls::DESCRIPTION,
             Cause::NetworkHog => &network_hog::DESCRIPTION,
             Cause::PacketLoss => &packet_loss::DESCRIPTION,
+            Cause::SlowLink => &slow_link::DESCRIPTION,
+            Cause::CpuHog => &cpu_hog::DESCRIPTION,
+            Cause::MemoryPressure => &memory_pressure::DESCRIPTION,
             Cause::LostAttachment => &lost_attachment::DESCRIPTION,
             Cause::ReroutedLoad => &rerouted_load::DESCRIPTION,
             Cause::ServerDown => &server_down::DESCRIPTION,
@@ -135,15 +152,9 @@ impl Cause {
         (self.description().weigh)(facts)
     }
 
-    /// The next checks for a suspect of that name, of whose components `worst` is affected most. Commands use the
-    /// names of the host, whatever the report calls them.
-    pub(super) fn next_steps(self, name: &str, worst: Option<&Component>) -> Vec<String> {
-        let host = worst.and_then(|worst| worst.attributes.get("server")).map_or(name, String::as_str);
-        let recorded = worst.map_or(name, |worst| &worst.recorded);
-        let device = recorded.rsplit_once(':').map_or(recorded, |(_, device)| device);
-        let fill =
-            |line: &&str| line.replace("{host}", host).replace("{device}", device).replace("{name}", name);
-        self.description().next.iter().map(fill).collect()
+    /// The next checks for a place.
+    pub(super) fn next_steps(self, place: &Place<'_>) -> Vec<String> {
+        self.description().next.iter().filter_map(|line| place.fill(line)).collect()
     }
 }
 
@@ -172,7 +183,9 @@ fn unless(against: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::cluster::Component;
     use crate::model::component::Kind;
+    use crate::model::device::DeviceClass;
 
     #[test]
     fn names_lead_back_to_causes() {
@@ -191,10 +204,13 @@ mod tests {
         let disk = Component {
             name: "lun7".into(),
             recorded: "oss3:sdb".into(),
+            host: "oss3".into(),
             kind: Kind::ATTACHMENT,
+            class: Some(DeviceClass::Disk),
+            below: Vec::new(),
             attributes: [("server".to_owned(), "oss3".to_owned())].into(),
         };
-        let next = Cause::DiskBusy.next_steps("oss3", Some(&disk));
+        let next = Cause::DiskBusy.next_steps(&Place::new("oss3", Some(&disk)));
         assert!(next[0].contains("on oss3: `smartctl -a /dev/sdb`"), "{next:?}");
     }
 }

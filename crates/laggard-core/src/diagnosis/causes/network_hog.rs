@@ -19,5 +19,6 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
     } else {
         "its interface carries more traffic than its peers'"
     };
-    (weight(s.more_network()) * unless(disk), because)
+    // Longer round trips show that the traffic is in the way.
+    (weight(s.more_network().max((s.more_network() * s.round_trips).sqrt())) * unless(disk), because)
 }

@@ -11,6 +11,14 @@ pub(super) const DESCRIPTION: Description = Description {
 };
 
 fn weigh(facts: &Facts) -> (f64, &'static str) {
-    let fits = if facts.is_most_of_a_server() { weight(facts.strengths.absence) } else { 0.0 };
-    (fits, "the server has no samples while its peers have")
+    let s = &facts.strengths;
+    let absent = if facts.is_most_of_a_server() { weight(s.absence) } else { 0.0 };
+    // Its recorder goes on, but neither its disks nor its network do anything.
+    let silent = if facts.is_silent() { weight(s.idleness) } else { 0.0 };
+    let because = if silent > absent {
+        "its disks are idle and its network is silent, while its peers are in use"
+    } else {
+        "the server has no samples while its peers have"
+    };
+    (absent.max(silent), because)
 }

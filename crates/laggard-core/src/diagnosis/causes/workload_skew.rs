@@ -1,5 +1,6 @@
 use super::{Description, TRAFFIC, unless, weight};
 use crate::diagnosis::facts::Facts;
+use crate::model::component::Container;
 
 pub(super) const DESCRIPTION: Description = Description {
     name: "workload-skew",
@@ -15,8 +16,8 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
     // A server's own jobs touch all its disks (Intrepid paper, 5.3.2).
     let own_jobs = if facts.is_most_of_a_server() { weight(s.activity) } else { 0.0 };
     let more = weight(s.more_disk_traffic) * unless(s.activity);
-    let requested = match facts.container.as_deref() {
-        Some("controller" | "array" | "enclosure" | "drawer" | "switch" | "rack") => 0.0,
+    let requested = match facts.container {
+        Some(container) if !matches!(container, Container::Server | Container::Lun) => 0.0,
         _ if facts.is_lun => more,
         _ if facts.has_network => more.min(weight(s.more_network())),
         _ => 0.4 * more,

@@ -2,6 +2,7 @@
 
 use crate::model::component::Kind;
 use crate::model::metric::{Metric, MetricId};
+use crate::model::time::Span;
 
 /// Traffic below this share of the group's traffic is negligible.
 pub(super) const NEGLIGIBLE_SHARE: f64 = 0.05;
@@ -12,33 +13,44 @@ const NEGLIGIBLE_BYTES_PER_SECOND: f64 = 1e6;
 /// Wherever senders probe for the capacity of a network, this percentage of segments is lost.
 const NEGLIGIBLE_LOSS_PERCENT: f64 = 0.5;
 
+/// On a busy host, some task waits for this percentage of the time.
+const NEGLIGIBLE_WAITING_PERCENT: f64 = 10.0;
+
+/// Round trips below this delay no storage request noticeably: schedulers and interrupt moderation take as long.
+const NEGLIGIBLE_DELAY_MS: f64 = 0.5;
+
 /// The meaning of a metric's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ValueKind {
     /// A property of requests, such as latency. Zero: there was nothing to measure.
     Measurement,
+    /// A time that is part of every request's. This time, in the metric's unit, is negligible.
+    Delay(f64),
     /// An amount. Negligible is [`NEGLIGIBLE_SHARE`] of the group's traffic in the same unit, or this if it is more.
     Amount(f64),
     /// A percentage of the metric's weight, accumulated over time. This percentage is negligible.
     Share(f64),
+    /// A share of time.
+    Presence,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ComparedMetric {
     pub(super) metric: MetricId,
     pub(super) value: ValueKind,
-    /// Added to the group's spread: a third less than the smallest difference worth reporting.
-    pub(super) floor: f64,
+    /// The smallest difference worth reporting, however similar the peers are: the logarithm of a ratio, or a share of
+    /// time.
+    pub(super) least: f64,
     /// The metric alone can make a component faulty. Otherwise it is only evidence.
     pub(super) is_decisive: bool,
 }
 
-const fn decisive(metric: MetricId, value: ValueKind, floor: f64) -> ComparedMetric {
-    ComparedMetric { metric, value, floor, is_decisive: true }
+const fn decisive(metric: MetricId, value: ValueKind, least: f64) -> ComparedMetric {
+    ComparedMetric { metric, value, least, is_decisive: true }
 }
 
-const fn evidence(metric: MetricId, value: ValueKind, floor: f64) -> ComparedMetric {
-    ComparedMetric { metric, value, floor, is_decisive: false }
+const fn evidence(metric: MetricId, value: ValueKind, least: f64) -> ComparedMetric {
+    ComparedMetric { metric, value, least, is_decisive: false }
 }
 
 /// Latencies are corrected for this.
@@ -46,30 +58,61 @@ pub(super) const LOAD: MetricId = MetricId::Throughput;
 
 /// Latency is decisive. Traffic is only evidence: load may be uneven for good reasons.
 const DISK: &[ComparedMetric] = &[
-    decisive(MetricId::Await, ValueKind::Measurement, 0.15),
-    evidence(MetricId::Throughput, ValueKind::Amount(0.0), 0.3),
-    evidence(MetricId::RdSec, ValueKind::Amount(0.0), 0.3),
-    evidence(MetricId::WrSec, ValueKind::Amount(0.0), 0.3),
+    decisive(MetricId::Await, ValueKind::Measurement, 0.21),
+    evidence(MetricId::Throughput, ValueKind::Amount(0.0), 0.42),
+    evidence(MetricId::RdSec, ValueKind::Amount(0.0), 0.42),
+    evidence(MetricId::WrSec, ValueKind::Amount(0.0), 0.42),
 ];
 
 /// Traffic that the peers do not have belongs to another workload.
 const NIC: &[ComparedMetric] = &[
-    decisive(MetricId::Rxbyt, ValueKind::Amount(NEGLIGIBLE_BYTES_PER_SECOND), 0.3),
-    decisive(MetricId::Txbyt, ValueKind::Amount(NEGLIGIBLE_BYTES_PER_SECOND), 0.3),
+    decisive(MetricId::Rxbyt, ValueKind::Amount(NEGLIGIBLE_BYTES_PER_SECOND), 0.42),
+    decisive(MetricId::Txbyt, ValueKind::Amount(NEGLIGIBLE_BYTES_PER_SECOND), 0.42),
 ];
 
-/// Loss is decisive. A small congestion window is only evidence: after a loss it stays small for as long as the
+/// Loss and delay are decisive. A small congestion window is only evidence: after a loss it stays small for as long as the
 /// connection needs no more.
 const LINK: &[ComparedMetric] = &[
-    decisive(MetricId::LinkLoss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.5),
-    evidence(MetricId::Cwnd, ValueKind::Measurement, 0.5),
-    evidence(MetricId::Rtt, ValueKind::Measurement, 0.5),
+    decisive(MetricId::LinkLoss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.7),
+    evidence(MetricId::Cwnd, ValueKind::Measurement, 0.7),
+    decisive(MetricId::Rtt, ValueKind::Delay(NEGLIGIBLE_DELAY_MS), 0.7),
 ];
 
-const HOST: &[ComparedMetric] = &[decisive(MetricId::Loss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.5)];
+/// Tasks that wait for a processor or for memory, far more than on the peers, slow down everything that a host serves.
+const HOST: &[ComparedMetric] = &[
+    decisive(MetricId::Loss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.7),
+    decisive(MetricId::CpuSome, ValueKind::Amount(NEGLIGIBLE_WAITING_PERCENT), 0.7),
+    decisive(MetricId::MemorySome, ValueKind::Amount(NEGLIGIBLE_WAITING_PERCENT), 0.7),
+];
 
-/// The floor of absence, idleness and activity.
-pub(super) const PRESENCE_FLOOR: f64 = 0.2;
+/// Stalls of a device: it is hardly slower, but in many minutes some requests wait for seconds.
+pub(super) const MINUTE_AWAIT: ComparedMetric = decisive(MetricId::MinuteAwait, ValueKind::Measurement, 0.35);
+
+/// Shares of time.
+const fn presence(metric: MetricId) -> ComparedMetric {
+    decisive(metric, ValueKind::Presence, 0.28)
+}
+
+pub(super) const ABSENCE: ComparedMetric = presence(MetricId::Absence);
+pub(super) const ACTIVITY: ComparedMetric = presence(MetricId::Activity);
+pub(super) const IDLENESS: ComparedMetric = presence(MetricId::Idleness);
+
+/// How many times its threshold a component has to exceed in a window shorter than the full length.
+pub(super) fn shortness(compared: ComparedMetric, covered: Span, full_length: Span) -> f64 {
+    let exponent = match compared.value {
+        ValueKind::Measurement | ValueKind::Delay(_) => MILD,
+        ValueKind::Amount(_) | ValueKind::Presence => CLEAR,
+        ValueKind::Share(_) => return 1.0,
+    };
+    let ratio = full_length.micros() as f64 / covered.micros().max(1) as f64;
+    ratio.max(1.0).powf(exponent)
+}
+
+/// Slowness that lasts briefly has to be severe to matter: with this exponent, 1.25 times for an hour is as bad as twice
+/// for a minute.
+const MILD: f64 = 0.2;
+/// Lost segments, traffic and absence are no matter of degree.
+const CLEAR: f64 = 0.15;
 
 fn of_kind(kind: &Kind) -> &'static [ComparedMetric] {
     match kind.as_str() {
@@ -94,9 +137,12 @@ pub(super) fn needed(kind: &Kind, is_wanted: impl Fn(&'static Metric) -> bool) -
         let other = match compared.value {
             ValueKind::Measurement => of_kind(kind).iter().any(|other| other.metric == LOAD).then_some(LOAD),
             ValueKind::Share(_) => metric.weight,
-            ValueKind::Amount(_) => None,
+            ValueKind::Amount(_) | ValueKind::Delay(_) | ValueKind::Presence => None,
         };
-        for metric in std::iter::once(metric).chain(other.map(MetricId::metric)) {
+        let weight = (metric.id == MetricId::Await).then_some(metric.weight).flatten();
+        for metric in
+            std::iter::once(metric).chain(other.map(MetricId::metric)).chain(weight.map(MetricId::metric))
+        {
             if !metrics.contains(&metric) {
                 metrics.push(metric);
             }
@@ -129,7 +175,7 @@ mod tests {
         let ids = |only: MetricId| -> Vec<MetricId> {
             needed(&Kind::ATTACHMENT, |metric| metric.id == only).iter().map(|metric| metric.id).collect()
         };
-        assert_eq!(ids(MetricId::Await), [MetricId::Await, LOAD]);
+        assert_eq!(ids(MetricId::Await), [MetricId::Await, LOAD, MetricId::Tps]);
         assert_eq!(ids(MetricId::RdSec), [MetricId::RdSec]);
     }
 }

@@ -1,19 +1,21 @@
-//! Evaluates one peer group.
-//! In: its tables, one chunk of time after the other. Out: the scores of each metric when its windows end.
+//! Compares the members of one peer group.
+//! In: its tables, one chunk of time after the other. Out: the distances of the members in each window when it ends.
 //! Always: the windows of all metrics begin at the same instants.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::compared_metrics::{self, ComparedMetric, LOAD, NEGLIGIBLE_SHARE, PRESENCE_FLOOR, ValueKind};
+use super::compared_metrics::{self, ComparedMetric, LOAD, NEGLIGIBLE_SHARE, ValueKind};
+use super::minute_means::{EndedMinute, MINUTE, MinuteMeans};
 use super::ratio::{of_active, of_amounts};
-use super::score::{GroupScores, scores};
+use super::score::Distances;
 use super::settings::Settings;
 use super::shares::Shares;
 use super::windows::{EndedWindow, Windows};
-use crate::methods::{Detector, Peers};
+use crate::methods::{GroupTables, Peers};
 use crate::model::metric::{Harm, Metric, MetricId, Unit};
 use crate::model::time::{Span, Timestamp};
-use crate::scores::{MemberScore, MetricScores, ScoredWindow};
+use crate::scores::Window;
 use crate::tables::Table;
 
 pub(super) struct GroupDetector {
@@ -27,17 +29,32 @@ pub(super) struct GroupDetector {
     levels: TrafficLevels,
     shares: Vec<(MetricId, Shares)>,
     servers: Vec<Arc<str>>,
+    /// Members with at least one sample so far. A member that was never there is new, not absent.
+    is_known: Vec<bool>,
+    /// Members with at least one request so far. An idle majority must not prevent the comparison of the others.
+    is_used: Vec<bool>,
+    minutes: Option<MinuteMeans>,
     metrics: Vec<MetricDetector>,
 }
 
-/// Evaluates one metric.
+/// The members of a group in a window, not yet compared with the spread of other groups.
+pub(super) struct ComparedWindow {
+    pub(super) compared: ComparedMetric,
+    /// 1 or -1.
+    pub(super) sign: f64,
+    pub(super) window: Window,
+    /// The sampled part of its length.
+    pub(super) covered: Span,
+    pub(super) evaluations: usize,
+    pub(super) distances: Distances,
+}
+
+/// Compares one metric.
 struct MetricDetector {
-    metric: &'static Metric,
-    floor: f64,
-    is_decisive: bool,
+    compared: ComparedMetric,
     /// Up, down, or both.
     directions: Vec<Direction>,
-    scored: Vec<ScoredWindow>,
+    ended: Vec<ComparedWindow>,
 }
 
 /// One direction of harm.
@@ -74,36 +91,28 @@ impl GroupDetector {
             levels: TrafficLevels::default(),
             shares: Vec::new(),
             servers: peers.servers.clone(),
+            is_known: vec![false; peers.members.len()],
+            is_used: vec![false; peers.members.len()],
+            minutes: None,
             metrics: Vec::new(),
         }
     }
 
-    fn of_metric(
-        &mut self,
-        metric: &'static Metric,
-        floor: f64,
-        is_decisive: bool,
-        step: Span,
-        instant: Timestamp,
-    ) -> &mut MetricDetector {
+    fn of_metric(&mut self, compared: ComparedMetric, step: Span, instant: Timestamp) -> &mut MetricDetector {
         let origin = *self.origin.get_or_insert(instant - step);
-        let at = self.metrics.iter().position(|known| known.metric == metric).unwrap_or_else(|| {
-            let signs: &[f64] = match metric.harm {
+        let at = self.metrics.iter().position(|known| known.compared.metric == compared.metric);
+        let at = at.unwrap_or_else(|| {
+            let signs: &[f64] = match compared.metric.metric().harm {
                 Harm::Up => &[1.0],
                 Harm::Down => &[-1.0],
                 Harm::Either => &[1.0, -1.0],
             };
             let windows = || Windows::new(&self.settings, self.members, step, origin);
             let directions = signs.iter().map(|&sign| Direction { sign, windows: windows() }).collect();
-            self.metrics.push(MetricDetector { metric, floor, is_decisive, directions, scored: Vec::new() });
+            self.metrics.push(MetricDetector { compared, directions, ended: Vec::new() });
             self.metrics.len() - 1
         });
         &mut self.metrics[at]
-    }
-
-    fn threshold(&self, full_length: Span) -> Threshold {
-        let full_length = self.settings.span.map_or(full_length, |span| full_length.min(span));
-        Threshold { base: self.settings.threshold, full_length }
     }
 
     fn instant(
@@ -111,11 +120,14 @@ impl GroupDetector {
         instant: Timestamp,
         step: Span,
         columns: &[(&'static Metric, &[f64])],
+        is_recorded: &[bool],
         scratch: &mut Scratch,
     ) {
-        let threshold = self.threshold(self.settings.full_length);
         let elapsed = self.last.replace(instant).map_or(step, |last| instant - last);
         self.levels.update(columns, elapsed);
+        for (_, values) in columns {
+            self.is_used.iter_mut().zip(*values).for_each(|(used, value)| *used |= *value > 0.0);
+        }
         let load = columns.iter().find(|(metric, _)| metric.id == LOAD);
         if let Some((metric, values)) = load {
             of_amounts(values, self.levels.negligible(metric), &mut scratch.sorted, &mut scratch.loads);
@@ -123,11 +135,17 @@ impl GroupDetector {
         for (metric, values) in columns {
             let Some(&compared) = self.compared.iter().find(|c| c.metric == metric.id) else { continue };
             match compared.value {
-                ValueKind::Measurement => of_active(values, &mut scratch.sorted, &mut scratch.ratios),
+                ValueKind::Measurement => {
+                    of_active(values, |at| self.is_used[at], 0.0, &mut scratch.sorted, &mut scratch.ratios)
+                }
+                ValueKind::Delay(negligible) => {
+                    of_active(values, |_| true, negligible, &mut scratch.sorted, &mut scratch.ratios)
+                }
                 ValueKind::Amount(least) => {
                     let negligible = self.levels.negligible(metric).max(least);
                     of_amounts(values, negligible, &mut scratch.sorted, &mut scratch.ratios);
                 }
+                ValueKind::Presence => continue,
                 ValueKind::Share(negligible) => {
                     let shares = self.accumulated(metric, (step, elapsed), values, columns);
                     of_amounts(shares, negligible, &mut scratch.sorted, &mut scratch.ratios);
@@ -135,12 +153,45 @@ impl GroupDetector {
             }
             let is_loaded = compared.value == ValueKind::Measurement && load.is_some();
             let loads = is_loaded.then_some(&scratch.loads[..]);
-            let detector = self.of_metric(metric, compared.floor, compared.is_decisive, step, instant);
-            detector.push(instant, &scratch.ratios, loads, threshold);
+            self.of_metric(compared, step, instant).push(instant, &scratch.ratios, loads);
+        }
+        if step < MINUTE {
+            self.minute(instant, step, columns, scratch);
         }
         if self.is_device {
-            self.presence(instant, step, columns, scratch);
+            self.presence(instant, step, columns, is_recorded, scratch);
         }
+    }
+
+    /// The latency over whole minutes. Without the number of requests, it is not known what a minute's mean is.
+    fn minute(
+        &mut self,
+        instant: Timestamp,
+        step: Span,
+        columns: &[(&'static Metric, &[f64])],
+        scratch: &mut Scratch,
+    ) {
+        let column = |id| columns.iter().find(|(metric, _)| metric.id == id).map(|(_, values)| *values);
+        let (Some(latencies), Some(requests)) = (column(MetricId::Await), column(MetricId::Tps)) else {
+            return;
+        };
+        let origin = *self.origin.get_or_insert(instant - step);
+        let minutes = self.minutes.get_or_insert_with(|| MinuteMeans::new(origin, self.members));
+        if let Some(minute) = minutes.push(instant, step, latencies, requests, column(LOAD)) {
+            self.push_minute(&minute, scratch);
+        }
+    }
+
+    fn push_minute(&mut self, minute: &EndedMinute, scratch: &mut Scratch) {
+        of_amounts(
+            &minute.loads,
+            self.levels.negligible(LOAD.metric()),
+            &mut scratch.sorted,
+            &mut scratch.loads,
+        );
+        of_active(&minute.latencies, |_| true, 0.0, &mut scratch.sorted, &mut scratch.ratios);
+        let detector = self.of_metric(compared_metrics::MINUTE_AWAIT, MINUTE, minute.end);
+        detector.push(minute.end, &scratch.ratios, Some(&scratch.loads));
     }
 
     /// The accumulated percentages; the plain ones if the weight is not recorded.
@@ -161,59 +212,53 @@ impl GroupDetector {
         self.shares[at].1.add(values, counts, step, elapsed)
     }
 
-    /// Absence, idleness and activity.
+    /// Absence, idleness and activity. Nothing is known about members whose host was not recorded.
     fn presence(
         &mut self,
         instant: Timestamp,
         step: Span,
         columns: &[(&'static Metric, &[f64])],
+        is_recorded: &[bool],
         scratch: &mut Scratch,
     ) {
-        let threshold = self.threshold(self.settings.full_length_of_presence);
         let is_present = |member: usize| columns.iter().any(|(_, values)| !values[member].is_nan());
         let is_active = |member: usize| columns.iter().any(|(_, values)| values[member] > 0.0);
         let share = |yes: bool| f64::from(u8::from(yes));
-        let absent: Vec<f64> = (0..self.members).map(|member| share(!is_present(member))).collect();
-        if 2.0 * absent.iter().sum::<f64>() > self.members as f64 {
+        let mut absent = vec![f64::NAN; self.members];
+        for (member, absent) in absent.iter_mut().enumerate() {
+            let is_present = is_present(member);
+            self.is_known[member] |= is_present;
+            if self.is_known[member] && (is_present || is_recorded.get(member).copied().unwrap_or(true)) {
+                *absent = share(!is_present);
+            }
+        }
+        let known = absent.iter().filter(|absent| !absent.is_nan());
+        let (missing, all) = known.fold((0.0, 0.0), |(missing, all), absent| (missing + absent, all + 1.0));
+        if 2.0 * missing > all {
             return;
         }
-        self.push_presence(MetricId::Absence, instant, step, &absent, threshold);
+        self.of_metric(compared_metrics::ABSENCE, step, instant).push(instant, &absent, None);
         for (member, active) in scratch.ratios.iter_mut().enumerate() {
-            *active = if absent[member] > 0.0 { f64::NAN } else { share(is_active(member)) };
+            *active = if absent[member] == 0.0 { share(is_active(member)) } else { f64::NAN };
         }
-        self.push_presence(MetricId::Activity, instant, step, &scratch.ratios, threshold);
+        self.of_metric(compared_metrics::ACTIVITY, step, instant).push(instant, &scratch.ratios, None);
         scratch.ratios.iter_mut().for_each(|active| *active = 1.0 - *active);
-        self.push_presence(MetricId::Idleness, instant, step, &scratch.ratios, threshold);
+        self.of_metric(compared_metrics::IDLENESS, step, instant).push(instant, &scratch.ratios, None);
     }
 
-    fn push_presence(
-        &mut self,
-        metric: MetricId,
-        instant: Timestamp,
-        step: Span,
-        shares: &[f64],
-        threshold: Threshold,
-    ) {
-        let detector = self.of_metric(metric.metric(), PRESENCE_FLOOR, true, step, instant);
-        detector.push(instant, shares, None, threshold);
+    fn take_ended(&mut self) -> Vec<ComparedWindow> {
+        self.metrics.iter_mut().flat_map(|detector| std::mem::take(&mut detector.ended)).collect()
     }
 
-    fn take_scores(&mut self) -> Vec<MetricScores> {
-        let scores = |detector: &mut MetricDetector| MetricScores {
-            metric: detector.metric,
-            windows: std::mem::take(&mut detector.scored),
-        };
-        self.metrics.iter_mut().map(scores).filter(|scores| !scores.windows.is_empty()).collect()
-    }
-}
-
-impl Detector for GroupDetector {
-    fn evaluate(&mut self, tables: &[Table]) -> Vec<MetricScores> {
+    /// Compares some instants of a chunk, by their numbers.
+    pub(super) fn evaluate(&mut self, group: &GroupTables, instants: Range<usize>) -> Vec<ComparedWindow> {
+        let tables = &group.tables;
         let Some(grid) = tables.first().map(|table| table.grid) else { return Vec::new() };
         let mut scratch = Scratch::new(self.members);
         let mut strips: Vec<Vec<f64>> = vec![Vec::new(); tables.len()];
-        for begin in (0..grid.len).step_by(STRIP) {
-            let len = STRIP.min(grid.len - begin);
+        let end = instants.end.min(grid.len);
+        for begin in (instants.start..end).step_by(STRIP) {
+            let len = STRIP.min(end - begin);
             for (strip, table) in strips.iter_mut().zip(tables) {
                 transpose(table, begin, len, strip);
             }
@@ -223,19 +268,24 @@ impl Detector for GroupDetector {
                     .zip(&strips)
                     .map(|(table, strip)| (table.metric, &strip[at * self.members..][..self.members]))
                     .collect();
-                self.instant(grid.instant(begin + at), grid.step, &columns, &mut scratch);
+                let recorded = group.is_recorded.iter().skip(begin + at).step_by(grid.len);
+                scratch.is_recorded.clear();
+                scratch.is_recorded.extend(recorded);
+                let is_recorded = std::mem::take(&mut scratch.is_recorded);
+                let instant = grid.instant(begin + at);
+                self.instant(instant, grid.step, &columns, &is_recorded, &mut scratch);
+                scratch.is_recorded = is_recorded;
             }
         }
-        self.take_scores()
+        self.take_ended()
     }
 
-    fn finish(&mut self) -> Vec<MetricScores> {
-        let threshold = self.threshold(self.settings.full_length);
-        let of_presence = self.threshold(self.settings.full_length_of_presence);
-        for detector in &mut self.metrics {
-            detector.finish(if detector.metric.is_recorded() { threshold } else { of_presence });
+    pub(super) fn finish(&mut self) -> Vec<ComparedWindow> {
+        if let Some(minute) = self.minutes.as_mut().and_then(MinuteMeans::end) {
+            self.push_minute(&minute, &mut Scratch::new(self.members));
         }
-        self.take_scores()
+        self.metrics.iter_mut().for_each(MetricDetector::finish);
+        self.take_ended()
     }
 }
 
@@ -258,11 +308,17 @@ struct Scratch {
     sorted: Vec<f64>,
     ratios: Vec<f64>,
     loads: Vec<f64>,
+    is_recorded: Vec<bool>,
 }
 
 impl Scratch {
     fn new(members: usize) -> Scratch {
-        Scratch { sorted: Vec::new(), ratios: vec![f64::NAN; members], loads: vec![f64::NAN; members] }
+        Scratch {
+            sorted: Vec::new(),
+            ratios: vec![f64::NAN; members],
+            loads: vec![f64::NAN; members],
+            is_recorded: Vec::new(),
+        }
     }
 }
 
@@ -294,66 +350,35 @@ fn mean(values: &[f64]) -> f64 {
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
-#[derive(Clone, Copy)]
-struct Threshold {
-    base: f64,
-    /// Windows at least this long use the threshold unchanged.
-    full_length: Span,
-}
-
-impl Threshold {
-    /// A window with this much sampled time makes a component faulty above this score.
-    fn of_faulty(&self, covered: Span) -> f64 {
-        let shortness = self.full_length.micros() as f64 / covered.micros().max(1) as f64;
-        self.base * shortness.max(1.0).sqrt()
-    }
-}
-
 impl MetricDetector {
-    fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>, threshold: Threshold) {
-        let ended = self.directions.iter_mut().map(|d| d.push(instant, ratios, loads)).collect();
-        self.score(ended, threshold);
-    }
-
-    fn finish(&mut self, threshold: Threshold) {
-        let ended = self.directions.iter_mut().map(|direction| direction.windows.finish()).collect();
-        self.score(ended, threshold);
-    }
-
-    /// The same windows end in both directions.
-    fn score(&mut self, ended: Vec<Vec<EndedWindow>>, threshold: Threshold) {
-        let mut directions = ended.into_iter();
-        let first = directions.next().into_iter().flatten();
-        let mut scored: Vec<ScoredWindow> = first.map(|ended| self.scored(&ended, threshold)).collect();
-        for ended in directions.flatten() {
-            let other = self.scored(&ended, threshold);
-            match scored.iter_mut().find(|scored| scored.window == other.window) {
-                Some(one) => one.scores.iter_mut().zip(other.scores).for_each(|(a, b)| *a = worse(*a, b)),
-                None => scored.push(other),
-            }
+    fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>) {
+        for direction in &mut self.directions {
+            let ended = direction.push(instant, ratios, loads);
+            self.ended.extend(compared(self.compared, direction.sign, ended));
         }
-        self.scored.extend(scored);
     }
 
-    fn scored(&self, ended: &EndedWindow, threshold: Threshold) -> ScoredWindow {
-        let GroupScores { scores, lower_bounds } = scores(&ended.statistics, self.floor, ended.evaluations);
-        let of_faulty = threshold.of_faulty(ended.covered);
-        let of_member = |(&score, &lower_bound): (&f64, &f64)| MemberScore {
-            score: score as f32,
-            threshold: threshold.base as f32,
-            is_anomalous: score > threshold.base,
-            is_faulty: self.is_decisive && lower_bound > of_faulty,
-        };
-        ScoredWindow {
-            window: ended.window,
-            scores: scores.iter().zip(&lower_bounds).map(of_member).collect(),
+    fn finish(&mut self) {
+        for direction in &mut self.directions {
+            let ended = direction.windows.finish();
+            self.ended.extend(compared(self.compared, direction.sign, ended));
         }
     }
 }
 
-fn worse(one: MemberScore, other: MemberScore) -> MemberScore {
-    let worse = if other.score > one.score || one.score.is_nan() { other } else { one };
-    MemberScore { is_faulty: one.is_faulty || other.is_faulty, ..worse }
+fn compared(
+    compared: ComparedMetric,
+    sign: f64,
+    ended: Vec<EndedWindow>,
+) -> impl Iterator<Item = ComparedWindow> {
+    ended.into_iter().map(move |ended| ComparedWindow {
+        compared,
+        sign,
+        window: ended.window,
+        covered: ended.covered,
+        evaluations: ended.evaluations,
+        distances: Distances::of(ended.statistics),
+    })
 }
 
 impl Direction {

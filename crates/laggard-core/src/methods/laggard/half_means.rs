@@ -14,6 +14,8 @@ pub(super) struct HalfMeans {
 
 /// Anything up to this length is one event, regardless of the number of samples.
 const BURST: Span = Span::from_seconds(10);
+/// With steps of a minute and more, the worst sample is the event.
+const BURST_STEP: Span = Span::from_seconds(60);
 /// A burst is at most this fraction of a window.
 const LARGEST_FRACTION: usize = 6;
 
@@ -22,7 +24,11 @@ const LARGEST_FRACTION: usize = 6;
 pub(super) fn remove_burst(samples: &mut Vec<f32>, step: Span) {
     samples.retain(|sample| !sample.is_nan());
     let most = usize::try_from(BURST.micros() / step.micros().max(1)).unwrap_or(usize::MAX);
-    let len = most.min(samples.len() / LARGEST_FRACTION);
+    let len = if step >= BURST_STEP {
+        usize::from(samples.len() >= 4)
+    } else {
+        most.min(samples.len() / LARGEST_FRACTION)
+    };
     let sum = |burst: &[f32]| burst.iter().map(|&sample| f64::from(sample)).sum::<f64>();
     let mut now = sum(&samples[..len]);
     let (mut worst, mut begin) = (now, 0);

@@ -6,7 +6,9 @@
 //! 2. `load`: remove the part of a latency that a different load explains.
 //! 3. `shares`: percentages of rare events, such as lost segments, are first accumulated over time and per server.
 //! 4. `half_means`: over a window, the mean of the slower half counts, because a slow disk is rarely slow all the time.
-//! 5. `score`: the distance from the group, in units of the group's own spread plus a floor.
+//!    `minute_means`: latencies over whole minutes are compared as well, because a stall shows in few samples.
+//! 5. `score`: the distance from the group, in units of a spread plus a floor. `pool`: the spread is that of all groups
+//!    of the kind, over time.
 //! 6. `windows`: windows of many lengths (`window_lengths`) are evaluated at the same time. A stall shows within a
 //!    minute, mild slowness within hours. Shorter windows, and more evaluated windows, need a higher score.
 //!
@@ -14,8 +16,11 @@
 
 mod compared_metrics;
 mod detector;
+mod evaluator;
 mod half_means;
 mod load;
+mod minute_means;
+mod pool;
 mod ratio;
 mod score;
 mod settings;
@@ -25,7 +30,9 @@ mod windows;
 
 pub use settings::Settings;
 
-use super::{Detector, Method, Peers, coarser};
+use evaluator::{LaggardEvaluator, SingleGroup};
+
+use super::{Detector, Evaluator, Method, Peers, coarser};
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
 use crate::model::time::Span;
@@ -38,19 +45,31 @@ pub struct Laggard {
 }
 
 impl Laggard {
+    /// The metrics that are compared, without those that are only needed to compute them.
+    pub fn compared(kind: &Kind) -> Vec<&'static Metric> {
+        compared_metrics::compared(kind, |_| true).iter().map(|compared| compared.metric.metric()).collect()
+    }
+
     fn is_wanted(&self, metric: &'static Metric) -> bool {
         self.only.is_empty() || self.only.contains(&metric)
     }
 }
+
+/// A shorter recording has too few fine steps.
+const FEWEST_FINE_STEPS: i64 = 6;
 
 impl Method for Laggard {
     fn name(&self) -> &'static str {
         "laggard"
     }
 
-    /// Long recordings are read every 15 s, as in the Intrepid paper (4.2), short ones at full resolution.
+    /// Long recordings are read every 15 s, as in the Intrepid paper (4.2), short ones more finely, and tiny ones as they are.
     fn step(&self, recorded: Span) -> Span {
-        if self.settings.is_short() { recorded } else { coarser(self.settings.coarse_step, recorded) }
+        let Settings { fine_step, coarse_step, span, .. } = self.settings;
+        if span.is_some_and(|span| span < fine_step * FEWEST_FINE_STEPS) {
+            return recorded;
+        }
+        coarser(if self.settings.is_short() { fine_step } else { coarse_step }, recorded)
     }
 
     fn metrics(&self, kind: &Kind) -> Vec<&'static Metric> {
@@ -64,7 +83,10 @@ impl Method for Laggard {
     }
 
     fn detector(&self, peers: &Peers) -> Box<dyn Detector> {
-        let compared = compared_metrics::compared(&peers.kind, |metric| self.is_wanted(metric));
-        Box::new(detector::GroupDetector::new(&self.settings, compared, peers))
+        Box::new(SingleGroup(LaggardEvaluator::new(self, std::slice::from_ref(peers))))
+    }
+
+    fn evaluator(&self, groups: &[Peers]) -> Box<dyn Evaluator> {
+        Box::new(LaggardEvaluator::new(self, groups))
     }
 }

@@ -20,16 +20,23 @@ pub(super) fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
 const FEWEST_ACTIVE: usize = 3;
 
 /// Logarithms of the ratios to the median of the active components. Zero means that there was nothing to measure: no
-/// request, no latency. If fewer than half of the present components are active, all are NaN.
-pub(super) fn of_active(values: &[f64], scratch: &mut Vec<f64>, ratios: &mut [f64]) {
-    let present = values.iter().filter(|value| !value.is_nan()).count();
+/// request, no latency. If fewer than half of the present components that are ever used are active, all are NaN. The
+/// `negligible` amount is added to both sides.
+pub(super) fn of_active(
+    values: &[f64],
+    is_used: impl Fn(usize) -> bool,
+    negligible: f64,
+    scratch: &mut Vec<f64>,
+    ratios: &mut [f64],
+) {
+    let present = values.iter().enumerate().filter(|(at, value)| !value.is_nan() && is_used(*at)).count();
     for (ratio, value) in ratios.iter_mut().zip(values) {
         *ratio = if *value > 0.0 { *value } else { f64::NAN };
     }
     let active = ratios.iter().filter(|value| !value.is_nan()).count();
     match median(ratios, scratch) {
         Some(median) if active >= FEWEST_ACTIVE && 2 * active >= present => {
-            ratios.iter_mut().for_each(|ratio| *ratio = (*ratio / median).ln());
+            ratios.iter_mut().for_each(|ratio| *ratio = ((*ratio + negligible) / (median + negligible)).ln());
         }
         _ => ratios.fill(f64::NAN),
     }
@@ -56,7 +63,7 @@ mod tests {
 
     fn active(values: &[f64]) -> Vec<f64> {
         let mut ratios = vec![0.0; values.len()];
-        of_active(values, &mut Vec::new(), &mut ratios);
+        of_active(values, |_| true, 0.0, &mut Vec::new(), &mut ratios);
         ratios
     }
 

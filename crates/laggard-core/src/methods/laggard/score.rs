@@ -2,7 +2,7 @@
 
 use super::half_means::HalfMeans;
 
-/// The quantile one standard deviation below the median. The fast side of the group gives the spread.
+/// The quantile one standard deviation below the median.
 const BELOW: f64 = 0.16;
 
 /// The statistics of a window, one value for each member.
@@ -15,32 +15,46 @@ pub(super) struct Statistics {
     pub(super) error: Vec<f64>,
 }
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct GroupScores {
-    /// The distance from the group, in units of its spread plus the floor.
-    pub(super) scores: Vec<f64>,
-    /// The scores minus the largest error expected in this many evaluations.
-    pub(super) lower_bounds: Vec<f64>,
+/// The distance of each member from the group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Distances {
+    /// From the median member; positive is slower. NaN: too few samples.
+    pub(super) distances: Vec<f64>,
+    /// The error of each.
+    pub(super) error: Vec<f64>,
 }
 
-/// The distance from the median, divided by the spread of the faster side plus a floor. The spread of the faster side
-/// only, because up to a quarter of a group may be slow and must not hide each other.
-pub(super) fn scores(statistics: &Statistics, floor: f64, evaluations: usize) -> GroupScores {
-    let distances = distances(statistics);
-    let mut known = known(&distances);
-    let (middle, below) = (quantile(&mut known, 0.5), quantile(&mut known, BELOW));
-    let unit = (middle - below).max(0.0) + floor;
-    // The largest of k normal deviates is about this many of their deviations.
-    let errors = (2.0 * (evaluations.max(1) as f64).ln()).sqrt();
-    let scores: Vec<f64> = distances.iter().map(|distance| (distance - middle) / unit).collect();
-    let margins = statistics.error.iter().map(|error| errors * error / unit);
-    let lower_bounds = scores.iter().zip(margins).map(|(score, margin)| score - margin).collect();
-    GroupScores { scores, lower_bounds }
+impl Distances {
+    pub(super) fn of(statistics: Statistics) -> Distances {
+        let mut distances = uncentred(&statistics);
+        let middle = median(&distances);
+        distances.iter_mut().for_each(|distance| *distance -= middle);
+        Distances { distances, error: statistics.error }
+    }
+
+    /// How much faster than the median the faster members are. Up to a quarter of a group may be slow, and slow members
+    /// must not hide each other: only the faster side shows what is ordinary.
+    pub(super) fn faster(&self) -> impl Iterator<Item = f64> + '_ {
+        self.distances.iter().filter(|distance| **distance < 0.0).map(|distance| -distance)
+    }
+
+    /// The spread of the faster side, and the number of its members.
+    pub(super) fn faster_spread(&self) -> (f64, usize) {
+        let below = -quantile(&mut known(&self.distances), BELOW);
+        (below.max(0.0), self.faster().count())
+    }
+
+    /// Each distance minus the largest error expected in this many evaluations.
+    pub(super) fn lower_bounds(&self, evaluations: usize) -> impl Iterator<Item = f64> + '_ {
+        // The largest of k normal deviates is about this many of their deviations.
+        let errors = (2.0 * (evaluations.max(1) as f64).ln()).sqrt();
+        self.distances.iter().zip(&self.error).map(move |(distance, error)| distance - errors * error)
+    }
 }
 
 /// The distance of the slower half from the group's median, minus the distance of the faster half below it. A component
 /// that only varies more, in both directions, is not slow: a skewed clock has this effect.
-fn distances(statistics: &Statistics) -> Vec<f64> {
+fn uncentred(statistics: &Statistics) -> Vec<f64> {
     let (slow, fast) = (median(&statistics.slower), median(&statistics.faster));
     let both = statistics.slower.iter().zip(&statistics.faster);
     both.map(|(slower, faster)| (slower - slow) + (faster - fast).min(0.0)).collect()
@@ -92,38 +106,28 @@ mod tests {
         Statistics { slower: slower.to_vec(), faster: slower.to_vec(), error: vec![error; slower.len()] }
     }
 
-    fn score(slower: &[f64], floor: f64) -> Vec<f64> {
-        let statistics = statistics(slower, 0.0);
-        scores(&statistics, floor, 1).scores
-    }
-
     #[test]
-    fn three_slow_of_twelve_do_not_hide_each_other() {
+    fn slow_members_do_not_widen_the_spread() {
         let mut group = vec![0.0, 0.01, -0.01, 0.02, -0.02, 0.0, 0.01, -0.01, 0.0];
+        let calm = Distances::of(statistics(&group, 0.0)).faster_spread().0;
         group.extend([0.5, 0.6, 0.7]);
-        let scores = score(&group, 0.15);
-        assert!(scores[9..].iter().all(|s| *s > 2.0) && scores[..9].iter().all(|s| *s < 0.5), "{scores:?}");
-    }
-
-    #[test]
-    fn the_wider_the_group_the_lower_the_score() {
-        let narrow = score(&[0.0, 0.0, 0.0, 0.0, 0.5], 0.15);
-        let wide = score(&[-0.4, -0.2, 0.0, 0.2, 0.5], 0.15);
-        assert!(wide[4] < narrow[4] / 2.0);
+        let slow = Distances::of(statistics(&group, 0.0));
+        assert!(slow.faster_spread().0 < 3.0 * calm, "{slow:?}");
+        assert!(slow.distances[9..].iter().all(|distance| *distance > 0.4));
     }
 
     #[test]
     fn a_component_that_only_varies_more_is_not_slow() {
         let (slower, faster) = (vec![0.1, 0.1, 0.1, 0.6], vec![-0.1, -0.1, -0.1, -0.6]);
-        let scores = scores(&Statistics { slower, faster, error: vec![0.0; 4] }, 0.15, 1).scores;
-        assert!(scores[3] < 0.1, "{scores:?}");
+        let distances = Distances::of(Statistics { slower, faster, error: vec![0.0; 4] });
+        assert!(distances.distances[3] < 0.02, "{distances:?}");
     }
 
     #[test]
     fn more_evaluations_lower_the_bound() {
-        let statistics = statistics(&[0.0, 0.0, 0.4], 0.1);
-        let bound = |evaluations| scores(&statistics, 0.15, evaluations).lower_bounds[2];
+        let distances = Distances::of(statistics(&[0.0, 0.0, 0.4], 0.1));
+        let bound = |evaluations| distances.lower_bounds(evaluations).last().unwrap();
         assert!(bound(1) > bound(2) && bound(2) > bound(1000));
-        assert_eq!(bound(1), scores(&statistics, 0.15, 1).scores[2]);
+        assert_eq!(bound(1), distances.distances[2]);
     }
 }

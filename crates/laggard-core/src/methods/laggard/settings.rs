@@ -9,21 +9,20 @@ use crate::model::time::Span;
 pub struct Settings {
     /// The lengths of the windows, shortest first.
     pub lengths: Vec<Span>,
-    /// The length of the recording, if it is known in advance. In a short recording, short windows have to be enough;
-    /// in a long one, they only show severe slowness.
+    /// The length of the recording, if it is known in advance.
     pub span: Option<Span>,
-    /// A recording up to this length is read at full resolution.
+    /// A recording up to this length is read with the fine step. Values over a step are means of all its requests, so a stall
+    /// counts with everything that waited for it.
     pub short_recording: Span,
+    pub fine_step: Span,
     /// The step in longer recordings.
     pub coarse_step: Span,
-    /// A window is anomalous if its score exceeds this. With the floor of latencies, 1.4 means at least 1.23 times the
-    /// peers' latency: smaller differences are not worth reporting.
-    pub threshold: f64,
-    /// Windows at least this long use the threshold unchanged. For shorter ones it grows with the square root of the
-    /// ratio: over ten minutes, any component may be slow once (Intrepid paper, 4.3).
+    /// A distance within this many standard deviations of healthy members may be chance: about one in a million is
+    /// farther away, and a component has about a thousand windows a day.
+    pub deviations: f64,
+    /// Windows at least this long use the threshold unchanged. In shorter ones a component has to be slower to be called
+    /// faulty: over ten minutes, any component may be slow once (Intrepid paper, 4.3).
     pub full_length: Span,
-    /// The same for absence, idleness and activity: a restart is not a fault.
-    pub full_length_of_presence: Span,
     /// Neighbouring samples are similar: the error of a mean is larger by this factor than for independent samples.
     pub autocorrelation: f64,
 }
@@ -70,10 +69,10 @@ impl Default for Settings {
             lengths: default_lengths(),
             span: None,
             short_recording: Span::from_seconds(2 * 3600),
+            fine_step: Span::from_seconds(5),
             coarse_step: Span::from_seconds(15),
-            threshold: 1.4,
+            deviations: 4.0,
             full_length: Span::from_seconds(3600),
-            full_length_of_presence: Span::from_seconds(2 * 3600),
             autocorrelation: 2.0,
         }
     }

@@ -6,6 +6,7 @@ use laggard_kernels::rows::Rows;
 use serde::{Deserialize, Serialize};
 
 use crate::methods::papers::distances::bins::BinRule;
+use crate::methods::papers::distances::partitions::Partitions;
 use crate::methods::papers::distances::{Decision, Distances, Measure, is_evaluable};
 use crate::methods::papers::filter::Filter;
 use crate::methods::papers::steps::Steps;
@@ -28,6 +29,8 @@ pub struct Comparison {
     pub empty_bin: f64,
     /// k: a component is faulty if it is anomalous in k of the last 2k - 1 windows.
     pub needed: usize,
+    /// Members of the rotating partitions in which the group is compared. None: all members are compared.
+    pub partition: Option<usize>,
     pub steps: Steps,
     /// Training counts faulty windows (k of 2k - 1); otherwise every anomalous window.
     pub is_training_filtered: bool,
@@ -62,7 +65,16 @@ enum Limits {
 
 impl Comparison {
     pub(crate) fn distances(&self) -> Box<dyn Distances> {
-        self.measure.distances(self.bins, self.empty_bin)
+        let distances = self.measure.distances(self.bins, self.empty_bin);
+        match self.partition {
+            Some(size) => Box::new(Partitions::new(size, distances)),
+            None => distances,
+        }
+    }
+
+    /// A threshold that is not below this is never exceeded. None: there is no such value.
+    pub fn highest_score(&self) -> Option<f64> {
+        self.measure.highest_score(self.bins, self.empty_bin, self.sliding.size)
     }
 
     pub(crate) fn rolling(&self, members: usize) -> Rolling {

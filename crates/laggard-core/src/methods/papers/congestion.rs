@@ -37,6 +37,9 @@ pub struct CongestionDetector {
     threshold: f32,
 }
 
+/// The score of a closed window.
+pub(crate) const HIGHEST_SCORE: f64 = 1.0;
+
 const EACH: Sliding = Sliding { size: 1, shift: 1 };
 
 impl Congestion {

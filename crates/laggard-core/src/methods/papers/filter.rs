@@ -9,7 +9,7 @@ pub(super) struct Filter {
 }
 
 /// 2k - 1 windows fit into 64 bits. They are hours with any of the windows in use.
-const MOST_NEEDED: usize = 32;
+pub(super) const MOST_NEEDED: usize = 32;
 
 impl Filter {
     /// `needed` is clamped to 1..=[`MOST_NEEDED`].

@@ -16,6 +16,7 @@ pub mod windows;
 pub mod distances;
 
 mod filter;
+pub mod settings;
 mod steps;
 pub mod thresholds;
 pub mod training;

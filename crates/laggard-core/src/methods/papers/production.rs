@@ -5,6 +5,7 @@
 use super::comparison::Comparison;
 use super::congestion::Congestion;
 use super::published::{Paper, Published};
+use crate::methods::Reasoning;
 use crate::methods::papers::distances::Measure;
 use crate::methods::papers::distances::bins::{BinRule, MOST_BINS};
 use crate::methods::papers::distances::kl::EMPTY_BIN;
@@ -30,9 +31,13 @@ impl Paper for Intrepid {
         bins: BinRule::FreedmanDiaconis { most: MOST_BINS },
         empty_bin: EMPTY_BIN,
         needed: 3,
+        partition: None,
         steps: Steps::DOUBLED,
         is_training_filtered: false,
         are_scores_exact: false,
     };
     const CONGESTION: Option<Congestion> = None;
+    const REASONING: Reasoning = Reasoning::Weight;
+    /// A day (4.2.1). A day's recording is a little shorter than 24 hours.
+    const TRAINING: Option<Span> = Some(Span::from_seconds(23 * 3600));
 }

@@ -5,6 +5,7 @@
 use super::comparison::Comparison;
 use super::congestion::Congestion;
 use super::published::{Paper, Published};
+use crate::methods::Reasoning;
 use crate::methods::papers::distances::Measure;
 use crate::methods::papers::distances::bins::BinRule;
 use crate::methods::papers::distances::kl::EMPTY_BIN;
@@ -34,10 +35,13 @@ impl Paper for Fast10 {
         bins: BinRule::Sturges,
         empty_bin: EMPTY_BIN,
         needed: 3,
+        partition: None,
         steps: Steps::DOUBLED,
         is_training_filtered: true,
         are_scores_exact: false,
     };
     const CONGESTION: Option<Congestion> =
         Some(Congestion { smoothing: Smoothing::of(31), steps: Steps::PLAIN, untrained: 0.5 });
+    const REASONING: Reasoning = Reasoning::Checklist;
+    const TRAINING: Option<Span> = None;
 }

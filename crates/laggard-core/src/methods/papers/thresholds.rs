@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::methods::papers::distances::Measure;
+use crate::methods::papers::settings::{PaperSettings, Parameter, SettingError};
 use crate::model::component::Kind;
 use crate::model::metric::MetricId;
 use crate::model::time::Timestamp;
@@ -35,6 +36,9 @@ pub struct Origin {
     pub measure: Measure,
     /// The date of the training.
     pub date: Timestamp,
+    /// Numbers other than the paper's.
+    #[serde(default, skip_serializing_if = "PaperSettings::is_empty")]
+    pub settings: PaperSettings,
 }
 
 /// The thresholds of one metric of a peer group.
@@ -65,6 +69,13 @@ pub enum ThresholdsError {
         "thresholds were trained for {trained}, not for {asked}; train for this method and measure, or select the one of the file"
     )]
     Mismatch { trained: String, asked: String },
+    #[error(
+        "thresholds were trained with {trained}, not with {asked}; select the settings of the file with --set, or train \
+         again with the others"
+    )]
+    Settings { trained: String, asked: String },
+    #[error("thresholds: settings: {0}; write them with `laggard train`")]
+    Setting(#[from] SettingError),
 }
 
 /// The error with its line number, without the text of the line, which may be of any length.
@@ -91,6 +102,7 @@ impl Thresholds {
             return Err(ThresholdsError::Schema(schema.into()));
         }
         let thresholds: Thresholds = toml::from_str(text).map_err(form)?;
+        thresholds.trained.settings.check()?;
         thresholds.groups.iter().try_for_each(GroupThresholds::check)?;
         Ok(thresholds)
     }
@@ -109,6 +121,21 @@ impl Thresholds {
             trained: format!("{trained_method} ({})", trained.as_str()),
             asked: format!("{method} ({})", measure.as_str()),
         })
+    }
+
+    /// Fails for other settings than those of the training; both are complete.
+    pub(super) fn check_settings(
+        &self,
+        trained: &PaperSettings,
+        asked: &PaperSettings,
+    ) -> Result<(), ThresholdsError> {
+        let differing = Parameter::ALL.into_iter().filter(|&p| trained.get(p) != asked.get(p));
+        let words = |settings: &PaperSettings| {
+            let word = |p: Parameter| format!("{p}={}", settings.get(p).unwrap_or_else(|| "none".into()));
+            differing.clone().map(word).collect::<Vec<_>>().join(", ")
+        };
+        let (trained, asked) = (words(trained), words(asked));
+        if trained.is_empty() { Ok(()) } else { Err(ThresholdsError::Settings { trained, asked }) }
     }
 
     /// A threshold for each member. None if the metric was not trained. A member that is not in the training data gets
@@ -178,6 +205,7 @@ mod tests {
             method: "production".into(),
             measure: Measure::Cdf,
             date: at(100_000),
+            settings: PaperSettings::default(),
         };
         let numbers = [("oss1:sda".to_owned(), 120.0), ("oss2:sda".to_owned(), 80.4)];
         let disks = GroupThresholds {
@@ -239,6 +267,9 @@ mod tests {
         assert!(error("").contains("expected schema"));
         assert!(error(&text.replace("120.0", "-1.0")).contains("oss1:sda in group attachments, await: -1"));
         assert!(error(&text.replace("windows", "widnows")).contains("widnows"));
+        let settings = format!("[trained.settings]\nk = 99\n\n{}", "[[group]]");
+        let beyond = text.replacen("[[group]]", &settings, 1);
+        assert!(error(&beyond).contains("settings: k=99: expected a whole number from 1 to 32"));
         let error = thresholds().check("testbench", Measure::Kl).unwrap_err().to_string();
         assert!(error.contains("production (cdf), not for testbench (kl)"), "{error}");
     }

@@ -36,6 +36,16 @@ pub enum TrainingError {
     Samples { group: String, metric: MetricId, component: String, present: usize, expected: usize },
 }
 
+impl TrainingError {
+    pub fn metric(&self) -> MetricId {
+        match self {
+            TrainingError::Windows { metric, .. }
+            | TrainingError::Idle { metric, .. }
+            | TrainingError::Samples { metric, .. } => *metric,
+        }
+    }
+}
+
 /// Learns the thresholds of a peer group.
 pub struct Trainer {
     comparisons: Comparisons,

@@ -85,7 +85,7 @@ pub enum ClusterError {
 
 impl Default for ClusterFile {
     fn default() -> Self {
-        let group_by = ["kind", "priority", "cohort"].map(String::from).to_vec();
+        let group_by = ["kind", "priority", "cohort", "class"].map(String::from).to_vec();
         ClusterFile { name: String::new(), group_by, ignored: Vec::new(), rules: Vec::new() }
     }
 }

@@ -1,22 +1,18 @@
 //! The components of a recording, their peer groups, and everything that matches no rule.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::component::Kind;
+use super::super::component::{Container, Kind, attachment};
+use super::super::device::{Device, DeviceClass};
+use super::super::host_facts::HostFacts;
 use super::FEWEST_PEERS;
 use super::file::{ClusterFile, Rule};
+use super::left_out::{BlockDevices, LeftOut};
 use super::pattern::fill;
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Recorded {
-    /// For example `oss3:sdb`.
-    pub name: String,
-    /// The kind of its table.
-    pub kind: Kind,
-    pub host: String,
-}
+use super::recorded::{Placed, Recorded, part_of_host};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Component {
@@ -24,15 +20,37 @@ pub struct Component {
     pub name: String,
     /// The name in the recording.
     pub recorded: String,
+    /// The host that recorded it.
+    #[serde(skip)]
+    pub host: String,
     pub kind: Kind,
-    /// server, device, lun, controller, array, priority, cohort, ...
+    /// Of a block device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<DeviceClass>,
+    /// The recorded names of the devices directly below a block device, as far as they are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub below: Vec<String>,
+    /// server, device, class, lun, controller, array, priority, cohort, ...
     pub attributes: BTreeMap<String, String>,
 }
 
 impl Component {
     /// A component without a server is its own.
     pub fn server(&self) -> &str {
-        self.attributes.get("server").unwrap_or(&self.name)
+        self.container(Container::Server).unwrap_or(&self.name)
+    }
+
+    /// The controller, server, ... that it belongs to.
+    pub fn container(&self, container: Container) -> Option<&String> {
+        self.attributes.get(container.as_str())
+    }
+
+    /// True for a block device without a LUN, controller or array behind it.
+    pub fn is_plain_disk(&self) -> bool {
+        use Container::{Array, Controller, Drawer, Enclosure, Lun};
+        let is_behind = |container| self.container(container).is_some();
+        self.kind == Kind::ATTACHMENT
+            && ![Array, Controller, Drawer, Enclosure, Lun].into_iter().any(is_behind)
     }
 }
 
@@ -62,6 +80,8 @@ pub struct Inventory {
     pub groups: Vec<PeerGroup>,
     /// Ignored recorded names, with the reason.
     pub ignored: Vec<(String, String)>,
+    /// Block devices that are not peers of disks, ordered by recorded name.
+    pub left_out: Vec<LeftOut>,
     /// Indices of components that match no rule, if the file has rules.
     pub unruled: Vec<usize>,
     pub unmatched: Vec<Unmatched>,
@@ -69,6 +89,8 @@ pub struct Inventory {
     pub unknown_attributes: Vec<String>,
     /// Names of more than one component.
     pub twice: Vec<String>,
+    /// A cluster file states roles and groups.
+    pub is_stated: bool,
 }
 
 impl PeerGroup {
@@ -79,80 +101,88 @@ impl PeerGroup {
 }
 
 impl Inventory {
+    /// The host of each component, by its recorded name.
+    pub fn hosts(&self) -> HashMap<Arc<str>, Arc<str>> {
+        self.components.iter().map(|c| (c.recorded.as_str().into(), c.host.as_str().into())).collect()
+    }
+
+    /// The components of hosts of which only samples are known.
     pub fn new(file: &ClusterFile, recorded: &[Recorded]) -> Inventory {
+        Inventory::with_facts(file, recorded, &BTreeMap::new())
+    }
+
+    /// The components of hosts with recorded facts, by host.
+    pub fn with_facts(
+        file: &ClusterFile,
+        recorded: &[Recorded],
+        facts: &BTreeMap<&str, &HostFacts>,
+    ) -> Inventory {
         let mut inventory = Inventory::default();
         let mut matched = BTreeSet::new();
         let distinct: BTreeSet<&Recorded> = recorded.iter().collect();
-        let disks: BTreeSet<&str> =
-            distinct.iter().filter(|r| r.kind == Kind::ATTACHMENT).map(|r| r.name.as_str()).collect();
-        for recorded in distinct {
-            let is_ruled = file.rules.iter().any(|rule| rule.pattern.matches(&recorded.name));
-            match whole_disk(recorded, &disks) {
-                Some(disk) if !is_ruled => {
-                    inventory.ignored.push((recorded.name.clone(), format!("a partition of {disk}")))
+        let placed: Vec<Placed> = distinct.into_iter().map(|recorded| Placed::new(file, recorded)).collect();
+        let devices = BlockDevices::new(&placed, facts);
+        let mut has_stated_group = Vec::new();
+        for one in &placed {
+            match one.section() {
+                Some(section) => _ = matched.insert(section),
+                None if !file.rules.is_empty() && devices.left_out(one).is_none() => {
+                    inventory.unruled.push(inventory.components.len());
                 }
-                _ => inventory.place(file, recorded, &mut matched),
+                None => {}
+            }
+            if let Some(at) = one.ignore {
+                inventory.ignored.push((one.recorded.name.clone(), file.ignored[at].reason.clone()));
+            } else if let Some(left_out) = devices.left_out(one) {
+                inventory.left_out.push(left_out);
+            } else {
+                let rule = one.rule.map(|at| &file.rules[at]);
+                inventory.components.push(component(one.recorded, devices.device(one), rule));
+                has_stated_group.push(rule.is_some_and(|rule| states_group(rule, &file.group_by)));
             }
         }
-        inventory.groups = groups(&file.group_by, &inventory.components);
+        inventory.groups = groups(&file.group_by, &inventory.components, &has_stated_group);
         inventory.unmatched = unmatched(file, &matched);
         inventory.unknown_attributes = unknown_attributes(&file.group_by, &inventory.components);
         inventory.twice = twice(&inventory.components);
+        inventory.is_stated = !file.rules.is_empty() || file.group_by != ClusterFile::default().group_by;
         inventory
     }
-
-    fn place(
-        &mut self,
-        file: &ClusterFile,
-        recorded: &Recorded,
-        matched: &mut BTreeSet<(&'static str, usize)>,
-    ) {
-        if let Some(at) = file.ignored.iter().position(|i| i.pattern.matches(&recorded.name)) {
-            matched.insert(("ignore", at));
-            self.ignored.push((recorded.name.clone(), file.ignored[at].reason.clone()));
-            return;
-        }
-        let rule = file.rules.iter().position(|r| r.pattern.matches(&recorded.name));
-        match rule {
-            Some(at) => _ = matched.insert(("component", at)),
-            None if !file.rules.is_empty() => self.unruled.push(self.components.len()),
-            None => {}
-        }
-        self.components.push(component(recorded, rule.map(|at| &file.rules[at])));
-    }
 }
 
-/// The disk of a recorded partition, if it is recorded as well: the kernel counts the requests twice.
-fn whole_disk<'a>(recorded: &'a Recorded, disks: &BTreeSet<&str>) -> Option<&'a str> {
-    let name = recorded.name.as_str();
-    let disk = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    if recorded.kind != Kind::ATTACHMENT || disk.len() == name.len() {
-        return None;
-    }
-    // `sda5` is of `sda`, `nvme0n1p2` of `nvme0n1`; `md127` is not a partition.
-    let ends_in_digit = |name: &str| name.ends_with(|c: char| c.is_ascii_digit());
-    let disk = match disk.strip_suffix('p') {
-        Some(numbered) if ends_in_digit(numbered) => numbered,
-        _ => disk,
-    };
-    disks.contains(disk).then_some(disk)
+/// True if a rule names a device and says which group it belongs to: then its class does not.
+fn states_group(rule: &Rule, group_by: &[String]) -> bool {
+    rule.pattern.names_device()
+        && !rule.attributes.contains_key(CLASS)
+        && rule.attributes.keys().any(|attribute| group_by.contains(attribute))
 }
 
-fn component(recorded: &Recorded, rule: Option<&Rule>) -> Component {
+fn component(recorded: &Recorded, device: Option<&Device>, rule: Option<&Rule>) -> Component {
+    let class = device.map(|device| device.class);
+    let below = device.map(|device| device.below.as_slice()).unwrap_or_default();
     let mut component = Component {
         name: recorded.name.clone(),
         recorded: recorded.name.clone(),
+        host: recorded.host.clone(),
         kind: recorded.kind.clone(),
-        attributes: BTreeMap::from([("server".into(), recorded.host.clone())]),
+        class,
+        below: below.iter().map(|name| attachment(&recorded.host, name)).collect(),
+        attributes: BTreeMap::from([(Container::Server.as_str().into(), recorded.host.clone())]),
     };
-    if let Some(part) = recorded.name.strip_prefix(recorded.host.as_str()).filter(|part| part.len() > 1) {
-        component.attributes.insert("device".into(), part[1..].to_owned());
+    if let Some(part) = part_of_host(recorded) {
+        component.attributes.insert("device".into(), part.to_owned());
+    }
+    if let Some(class) = class.filter(|class| *class != DeviceClass::Unknown) {
+        component.attributes.insert(CLASS.into(), class.to_string());
     }
     if let Some(rule) = rule {
         apply(rule, &mut component);
     }
     component
 }
+
+/// The attribute with the class of a block device.
+const CLASS: &str = "class";
 
 fn apply(rule: &Rule, component: &mut Component) {
     let captures = rule.pattern.captures(&component.recorded).unwrap_or_default();
@@ -171,20 +201,44 @@ fn apply(rule: &Rule, component: &mut Component) {
 type GroupKey<'a> = (Kind, Vec<(&'a str, &'a str)>);
 
 /// Components of one kind with equal attributes; components without an attribute are equal in it.
-fn groups(group_by: &[String], components: &[Component]) -> Vec<PeerGroup> {
+fn groups(group_by: &[String], components: &[Component], has_stated_group: &[bool]) -> Vec<PeerGroup> {
     let mut members: BTreeMap<GroupKey, Vec<usize>> = BTreeMap::new();
     for (index, component) in components.iter().enumerate() {
+        let counts = |a: &&String| a.as_str() != CLASS || !has_stated_group[index];
         let value = |a: &str| component.attributes.get(a).map(String::as_str);
-        let key = group_by.iter().filter_map(|a| Some((a.as_str(), value(a)?))).collect();
+        let key = group_by.iter().filter(counts).filter_map(|a| Some((a.as_str(), value(a)?))).collect();
         members.entry((component.kind.clone(), key)).or_default().push(index);
     }
-    members
+    let mut classes: BTreeMap<GroupKey, usize> = BTreeMap::new();
+    for key in members.keys() {
+        *classes.entry(without_class(key)).or_default() += 1;
+    }
+    let names: Vec<String> =
+        members
+            .keys()
+            .map(|key| {
+                if classes[&without_class(key)] > 1 {
+                    group_name(key)
+                } else {
+                    group_name(&without_class(key))
+                }
+            })
+            .collect();
+    let mut groups: Vec<PeerGroup> = members
         .into_iter()
-        .map(|((kind, key), members)| PeerGroup { name: group_name(&kind, &key), kind, members })
-        .collect()
+        .zip(names)
+        .map(|(((kind, _), members), name)| PeerGroup { name, kind, members })
+        .collect();
+    groups.sort_by(|a, b| (&a.kind, &a.name).cmp(&(&b.kind, &b.name)));
+    groups
 }
 
-fn group_name(kind: &Kind, key: &[(&str, &str)]) -> String {
+/// The class is part of a name only where it tells groups apart.
+fn without_class<'a>((kind, key): &GroupKey<'a>) -> GroupKey<'a> {
+    (kind.clone(), key.iter().filter(|(attribute, _)| *attribute != CLASS).copied().collect())
+}
+
+fn group_name((kind, key): &GroupKey) -> String {
     key.iter().fold(kind.to_string(), |name, (attribute, value)| format!("{name} {attribute}={value}"))
 }
 
@@ -209,6 +263,9 @@ fn unmatched(file: &ClusterFile, matched: &BTreeSet<(&'static str, usize)>) -> V
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{prop, prop_assert_eq, proptest};
+
+    use super::super::super::host_facts::DeviceFacts;
     use super::*;
 
     fn disks(names: &[&str]) -> Vec<Recorded> {
@@ -233,18 +290,135 @@ mod tests {
         assert_eq!(inventory.components[1].attributes["device"], "sdb");
     }
 
+    /// `attachment cohort=x: a:sda a:sdb`.
+    fn grouped(inventory: &Inventory) -> Vec<String> {
+        named(inventory).iter().map(|(group, members)| format!("{group}: {}", members.join(" "))).collect()
+    }
+
+    fn left_out(inventory: &Inventory) -> Vec<String> {
+        inventory.left_out.iter().map(|one| format!("{}: {one}", one.name)).collect()
+    }
+
     #[test]
-    fn partitions_are_not_peers_of_whole_disks_unless_the_file_has_a_rule() {
-        let names = ["a:md127", "a:nvme0n1", "a:nvme0n1p2", "a:sda", "a:sda5", "a:sdc1"];
+    fn classes_are_not_peers_of_each_other() {
+        let names = [
+            "a:md127",
+            "a:nvme0n1",
+            "a:nvme0n1p2",
+            "a:sda",
+            "a:sda5",
+            "a:sdc1",
+            "a:sr0",
+            "a:loop0",
+            "a:vg-lv",
+        ];
         let inventory = Inventory::new(&ClusterFile::default(), &disks(&names));
         assert_eq!(
             named(&inventory),
-            [("attachment".into(), vec!["a:md127", "a:nvme0n1", "a:sda", "a:sdc1"])]
+            [
+                ("attachment class=disk".into(), vec!["a:sda", "a:sdc1"]),
+                ("attachment class=nvme".into(), vec!["a:nvme0n1"])
+            ]
         );
-        let parts = [("a:nvme0n1p2", "a partition of a:nvme0n1"), ("a:sda5", "a partition of a:sda")];
-        assert_eq!(inventory.ignored, parts.map(|(name, reason)| (name.into(), reason.into())));
-        let file = ClusterFile::parse("[[component]]\nmatch = '*:sda5'\nname = 'brick'\n").unwrap();
-        assert!(Inventory::new(&file, &disks(&names)).components.iter().any(|c| c.name == "brick"));
+        assert_eq!(
+            left_out(&inventory),
+            [
+                "a:loop0: a loop device",
+                "a:md127: a volume",
+                "a:nvme0n1p2: a partition of a:nvme0n1",
+                "a:sda5: a partition of a:sda",
+                "a:sr0: an optical drive",
+                "a:vg-lv: a volume",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_device_that_a_rule_names_is_compared() {
+        let names = ["a:sda", "a:sda5", "a:loop0", "b:loop1", "b:sda"];
+        let groups =
+            |text: &str| grouped(&Inventory::new(&ClusterFile::parse(text).unwrap(), &disks(&names)));
+        let stated = "[[component]]\nmatch = '*:{d}a'\nattributes = { cohort = 'x' }\n\
+                      [[component]]\nmatch = '*:loop{n}'\nattributes = { cohort = 'x' }\n";
+        assert_eq!(groups(stated), ["attachment cohort=x: a:loop0 a:sda b:loop1 b:sda"]);
+        let renamed = "[[component]]\nmatch = '*:sda5'\nname = 'brick'\n";
+        assert!(groups(renamed).contains(&"attachment class=partition: brick".into()));
+        let everything = "[[component]]\nmatch = '{host}:{device}'\nattributes = { cohort = 'x' }\n";
+        assert_eq!(groups(everything), ["attachment cohort=x: a:sda b:sda"]);
+    }
+
+    #[test]
+    fn volumes_and_loop_devices_are_compared_on_hosts_that_have_nothing_else() {
+        let names = ["a:loop3", "b:loop1", "b:sr0", "c:dm-0", "c:dm-1", "d:dm-0", "d:vda"];
+        let inventory = Inventory::new(&ClusterFile::default(), &disks(&names));
+        assert_eq!(
+            named(&inventory),
+            [
+                ("attachment class=dm".into(), vec!["c:dm-0", "c:dm-1"]),
+                ("attachment class=loop".into(), vec!["a:loop3", "b:loop1"]),
+                ("attachment class=virtual-disk".into(), vec!["d:vda"]),
+            ]
+        );
+        let file = ClusterFile::parse("[[ignore]]\nmatch = '*:vda'\n").unwrap();
+        let inventory = Inventory::new(&file, &disks(&names));
+        assert!(named(&inventory)[0].1.contains(&"d:dm-0"), "what is ignored is not compared instead");
+    }
+
+    #[test]
+    fn a_stacked_device_is_not_a_peer_of_what_is_below_it() {
+        let device = |name: &str, below: &[&str]| {
+            let stacked_on = below.iter().map(|name| (*name).into()).collect();
+            let mapper_name = Some(format!("vg-{name}"));
+            let facts = DeviceFacts { name: name.into(), stacked_on, mapper_name, ..DeviceFacts::default() };
+            (name.to_owned(), facts)
+        };
+        let devices = [device("dm-0", &["sda"]), device("dm-1", &["dm-0"]), device("dm-2", &["dm-1"])];
+        let facts = HostFacts { devices: devices.into(), ..HostFacts::default() };
+        let recorded = disks(&["a:dm-0", "a:dm-2"]);
+        let inventory = Inventory::with_facts(&ClusterFile::default(), &recorded, &[("a", &facts)].into());
+        assert_eq!(named(&inventory), [("attachment".into(), vec!["a:dm-0"])]);
+        assert_eq!(left_out(&inventory), ["a:dm-2: stacked on a:dm-0"]);
+    }
+
+    #[test]
+    fn recorded_media_split_groups_unless_the_file_groups_otherwise() {
+        let disk = |name: &str, rotational| {
+            let facts =
+                DeviceFacts { name: name.into(), rotational: Some(rotational), ..DeviceFacts::default() };
+            (name.to_owned(), facts)
+        };
+        let facts =
+            HostFacts { devices: [disk("sda", true), disk("sdb", false)].into(), ..HostFacts::default() };
+        let groups = |text: &str| {
+            let file = ClusterFile::parse(text).unwrap();
+            grouped(&Inventory::with_facts(&file, &disks(&["a:sda", "a:sdb"]), &[("a", &facts)].into()))
+        };
+        assert_eq!(groups(""), ["attachment class=flash: a:sdb", "attachment class=hard-disk: a:sda"]);
+        assert_eq!(groups("group_by = ['kind']"), ["attachment: a:sda a:sdb"]);
+    }
+
+    proptest! {
+        /// Every recorded name is in one group, ignored, or left out.
+        #[test]
+        fn no_name_is_lost(names in prop::collection::btree_set("[ab]:(sd[ab][12]?|dm-[01]|loop[0-2]|sr0|x-y|nvme0n1(p1)?)", 1..12)) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let file = ClusterFile::parse("[[ignore]]\nmatch = 'b:sda'\n[[component]]\nmatch = 'a:dm-{n}'\n").unwrap();
+            let inventory = Inventory::new(&file, &disks(&names));
+            let grouped: usize = inventory.groups.iter().map(|group| group.members.len()).sum();
+            prop_assert_eq!(grouped, inventory.components.len());
+            prop_assert_eq!(grouped + inventory.ignored.len() + inventory.left_out.len(), names.len());
+        }
+
+        /// Members of a group that no rule states have one class.
+        #[test]
+        fn a_group_has_one_class(names in prop::collection::btree_set("[abc]:(sd[ab]|vda|dm-[01]|loop[0-2]|sr0|nvme0n1)", 1..12)) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let inventory = Inventory::new(&ClusterFile::default(), &disks(&names));
+            for group in &inventory.groups {
+                let classes: BTreeSet<_> = group.members.iter().map(|&m| inventory.components[m].class).collect();
+                prop_assert_eq!(classes.len(), 1);
+            }
+        }
     }
 
     #[test]

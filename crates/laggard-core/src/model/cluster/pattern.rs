@@ -48,6 +48,16 @@ impl Pattern {
         self.matcher.is_match(name)
     }
 
+    /// True if the part after the host has letters or digits of its own: `*:dm-{n}`, but not `oss3:*` or `*:{device}`.
+    pub(super) fn names_device(&self) -> bool {
+        let Some((_, device)) = self.text.rsplit_once(':') else { return false };
+        let mut is_in_hole = false;
+        device.chars().any(|c| {
+            is_in_hole = if is_in_hole { c != '}' } else { c == '{' };
+            !is_in_hole && c.is_alphanumeric()
+        })
+    }
+
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -143,6 +153,21 @@ mod tests {
         assert!(!Pattern::new("{host}").unwrap().matches("oss3:sda"));
         assert!(Pattern::new("*").unwrap().matches("oss3:sda"));
         assert!(Pattern::new("*:sda").unwrap().matches("cluster_A/host_3:sda"));
+    }
+
+    #[test]
+    fn a_pattern_names_a_device_by_letters_of_its_own() {
+        for (text, expected) in [
+            ("oss1:loop7", true),
+            ("oss{n}:dm-{lun}", true),
+            ("*:sda", true),
+            ("oss1:*", false),
+            ("{host}:{device}", false),
+            ("oss1", false),
+            ("oss1/eth0", false),
+        ] {
+            assert_eq!(Pattern::new(text).unwrap().names_device(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::report::number::{quantity, ratio};
 
 const MOST_EVIDENCE: usize = 30;
 
-pub fn table(suspect: &Suspect) -> Markup {
+pub(super) fn table(suspect: &Suspect) -> Markup {
     html! {
         @if !suspect.evidence.is_empty() {
             h3 { "Evidence" }

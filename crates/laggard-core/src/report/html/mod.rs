@@ -2,17 +2,17 @@
 //! In: [`Report`]. Out: a page. Always: what others named is escaped; the first screen says who, what and since
 //! when.
 
+mod data_tables;
 mod evidence;
 mod overview;
 mod suspect;
 mod system;
-mod tables;
 pub mod training;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::number::{count, spaced_instant, span};
-use super::{Remark, Report, foreign, svg, words};
+use super::{ObservationText, Remark, Report, svg, untrusted_text, words};
 use crate::diagnosis::PICTURED;
 use crate::model::time::Timestamp;
 
@@ -26,10 +26,11 @@ pub fn page(report: &Report) -> String {
         (top(report))
         main {
             (suspects(report))
+            (observations(&report.observations))
             (warnings(&report.warnings))
             (system::heat(report))
             (system::topology(report))
-            (tables::groups(report))
+            (data_tables::groups(report))
         }
         (foot(report))
     };
@@ -61,7 +62,7 @@ pub fn document(title: &str, body: &Markup) -> String {
             body { (body) }
         }
     };
-    foreign::lines(&page.into_string()).into_owned()
+    untrusted_text::lines(&page.into_string()).into_owned()
 }
 
 fn top(report: &Report) -> Markup {
@@ -80,7 +81,7 @@ fn top(report: &Report) -> Markup {
 }
 
 fn mood(report: &Report) -> &'static str {
-    match (report.suspects.is_empty(), report.is_evaluated()) {
+    match (report.suspects.is_empty(), report.can_tell()) {
         (false, _) => "bad",
         (true, true) => "good",
         (true, false) => "caution",
@@ -90,7 +91,7 @@ fn mood(report: &Report) -> &'static str {
 fn stretch(report: &Report) -> Markup {
     match report.from.zip(report.to) {
         Some((from, to)) => html! { (time(from)) " to " (time(to)) " (" (span(to - from)) ")" },
-        None => html! { "no time was looked at" },
+        None => html! { "no time was evaluated" },
     }
 }
 
@@ -109,6 +110,22 @@ fn suspects(report: &Report) -> Markup {
         @if report.suspects.len() > 1 { (overview::table(report, PICTURED)) }
         @for (k, one) in report.suspects.iter().take(PICTURED).enumerate() {
             (suspect::card(k + 1, one, pictures(k)))
+        }
+    }
+}
+
+fn observations(observations: &[ObservationText]) -> Markup {
+    html! {
+        @if !observations.is_empty() {
+            section #observations {
+                h2 { (count(observations.len(), "observation")) }
+                @for observation in observations {
+                    div.warning {
+                        p { (observation.text) }
+                        p.next { (observation.next) }
+                    }
+                }
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::report::{Report, words};
 const MOST_ROWS: usize = 500;
 
 /// The table; the first `linked` rows lead to their sections.
-pub fn table(report: &Report, linked: usize) -> Markup {
+pub(super) fn table(report: &Report, linked: usize) -> Markup {
     let hidden = report.suspects.len().saturating_sub(MOST_ROWS);
     html! {
         section.overview {
@@ -35,7 +35,7 @@ fn row(number: usize, suspect: &Suspect, is_linked: bool) -> Markup {
             td.quiet { (number) }
             td {
                 @if is_linked { a.name href={ "#suspect-" (number) } { (name) } } @else { span.name { (name) } }
-                " " span.quiet { (suspect.component.kind) }
+                " " span.quiet { (suspect.component.shown_kind()) }
             }
             td.bad { (words::how_bad(suspect)) }
             td { (suspect.cause.title()) " " span.quiet.whole { (percent(suspect.confidence)) } }
@@ -45,7 +45,7 @@ fn row(number: usize, suspect: &Suspect, is_linked: bool) -> Markup {
 }
 
 /// `2 h 10 min, still so`.
-pub fn lasting(suspect: &Suspect) -> String {
+pub(super) fn lasting(suspect: &Suspect) -> String {
     let length = span(suspect.until - suspect.since);
     if suspect.is_ongoing {
         format!("for {length}, still so at the end")

@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 
 use super::overview::lasting;
-use super::{commands, evidence, tables, time};
+use super::{commands, data_tables, evidence, time};
 use crate::diagnosis::Cause;
 use crate::diagnosis::{Comparison, Suspect};
 use crate::model::time::Timestamp;
 use crate::report::number::{count, percent};
-use crate::report::svg::{comparison, scores};
-use crate::report::{foreign, words};
+use crate::report::svg::{comparison, score_line};
+use crate::report::{untrusted_text, words};
 
 /// Names of explained components that are shown initially, and in total.
 const EXPLAINED_AT_ONCE: usize = 8;
@@ -18,7 +18,7 @@ const MOST_EXPLAINED: usize = 500;
 const MOST_PICTURES: usize = 8;
 
 /// The section.
-pub fn card(number: usize, suspect: &Suspect, pictures: &[Comparison]) -> Markup {
+pub(super) fn card(number: usize, suspect: &Suspect, pictures: &[Comparison]) -> Markup {
     html! {
         article.card.suspect id={ "suspect-" (number) } {
             (heading(suspect))
@@ -28,7 +28,7 @@ pub fn card(number: usize, suspect: &Suspect, pictures: &[Comparison]) -> Markup
             }
             (drawn(suspect, pictures))
             (evidence::table(suspect))
-            (tables::alternatives(suspect))
+            (data_tables::alternatives(suspect))
         }
     }
 }
@@ -37,7 +37,7 @@ fn heading(suspect: &Suspect) -> Markup {
     html! {
         h2 {
             span.name { (suspect.component.name) }
-            " " span.kind { (suspect.component.kind) }
+            " " span.kind { (suspect.component.shown_kind()) }
         }
         p.severity { (words::how_bad(suspect)) }
         @if !suspect.summary.is_empty() { p.summary { (suspect.summary) } }
@@ -72,8 +72,8 @@ fn explains(suspect: &Suspect) -> Markup {
                     br; span.names { (others.join(", ")) }
                 } @else {
                     details {
-                        summary { span.names { (foreign::listed(&others, EXPLAINED_AT_ONCE)) } }
-                        p.names { (foreign::listed(&others, shown.len())) }
+                        summary { span.names { (untrusted_text::listed(&others, EXPLAINED_AT_ONCE)) } }
+                        p.names { (untrusted_text::listed(&others, shown.len())) }
                     }
                 }
             }
@@ -117,11 +117,11 @@ fn figure(picture: &Comparison, incident: Option<(Timestamp, Timestamp)>) -> Mar
         figure {
             figcaption { b { (picture.metric) } " " (picture.metric.metric().about) ", of " span.name { (picture.component) } }
             (comparison::draw(picture, incident))
-            @if let Some(scores) = scores::draw(picture, incident) {
+            @if let Some(scores) = score_line::draw(picture, incident) {
                 figcaption { b { "score" } " how unlike its peers, window by window" }
                 (scores)
             }
-            (tables::comparison(picture))
+            (data_tables::comparison(picture))
         }
     }
 }

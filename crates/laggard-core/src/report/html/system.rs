@@ -10,7 +10,7 @@ use crate::report::svg::heat::{Peak, peaks};
 use crate::report::{Report, svg};
 
 /// Components by time, as a picture and as a table.
-pub fn heat(report: &Report) -> Markup {
+pub(super) fn heat(report: &Report) -> Markup {
     let suspects: HashSet<&str> = report.suspects.iter().map(|s| s.component.name.as_str()).collect();
     html! {
         @if let Some(picture) = svg::heat::draw(&report.pictures.heat, &suspects) {
@@ -43,13 +43,13 @@ fn heat_row(peak: &Peak) -> Markup {
         tr {
             td.name { (peak.name) }
             td.number { (if peak.highest.is_nan() { "-".into() } else { ratio(f64::from(peak.highest)) }) }
-            td.number { (peak.over) " of " (peak.judged) }
+            td.number { (peak.over) " of " (peak.evaluated) }
         }
     }
 }
 
 /// The topology, as a picture and as a list.
-pub fn topology(report: &Report) -> Markup {
+pub(super) fn topology(report: &Report) -> Markup {
     html! {
         @if let Some(picture) = svg::tree::draw(&report.pictures.topology) {
             section {
@@ -81,7 +81,7 @@ fn entry(node: &Node, depth: usize) -> Markup {
     };
     html! {
         li {
-            span.name { (node.component.name) } " " span.quiet { (node.component.kind) (word) }
+            span.name { (node.component.name) } " " span.quiet { (node.component.shown_kind()) (word) }
             @if !node.parts.is_empty() && depth < MOST_DEPTH { (list(&node.parts, depth + 1)) }
         }
     }

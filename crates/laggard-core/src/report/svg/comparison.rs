@@ -9,8 +9,8 @@ use super::time::{TimeScale, clock};
 use super::{band, line, readout};
 use crate::diagnosis::Comparison;
 use crate::model::time::Timestamp;
-use crate::report::foreign;
 use crate::report::number::{quantity, spaced_instant};
+use crate::report::untrusted_text;
 
 /// The width of pictures of series.
 pub const WIDTH: f64 = 960.0;
@@ -46,7 +46,7 @@ fn series(comparison: &Comparison, scale: &Scale) -> Markup {
 }
 
 fn legend(comparison: &Comparison, has_incident: bool) -> Markup {
-    let name = foreign::shortened(&comparison.component, NAME_ROOM);
+    let name = untrusted_text::shortened(&comparison.component, NAME_ROOM);
     let mut entries = vec![
         (Swatch::Line, "own", name.as_str()),
         (Swatch::Line, "median", "median of its peers"),
@@ -76,13 +76,13 @@ pub fn title(comparison: &Comparison) -> String {
 }
 
 fn description(comparison: &Comparison) -> String {
-    let told = |values: &[f64]| quantity(mean(values), comparison.unit);
+    let shown = |values: &[f64]| quantity(mean(values), comparison.unit);
     format!(
         "From {} on. Mean of {}: {}; mean of the peers' median: {}.",
         spaced_instant(comparison.start),
         comparison.component,
-        told(&comparison.own),
-        told(&comparison.median)
+        shown(&comparison.own),
+        shown(&comparison.median)
     )
 }
 
@@ -108,9 +108,9 @@ pub struct Row {
 
 impl Row {
     fn words(&self, unit: &str) -> String {
-        let told = |value| quantity(value, unit);
-        let (own, median) = (told(self.own), told(self.median));
-        format!("{}: {own}, peers {median} ({} to {})", clock(self.time), told(self.low), told(self.high))
+        let shown = |value| quantity(value, unit);
+        let (own, median) = (shown(self.own), shown(self.median));
+        format!("{}: {own}, peers {median} ({} to {})", clock(self.time), shown(self.low), shown(self.high))
     }
 }
 

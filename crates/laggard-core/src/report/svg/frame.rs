@@ -5,8 +5,8 @@ use maud::{Markup, PreEscaped, html};
 
 use super::scale::Scale;
 use super::time::{TimeMark, TimeScale};
-use crate::report::foreign;
 use crate::report::number::{Scaling, scaling, trimmed};
+use crate::report::untrusted_text;
 
 /// The outer element. `title` says what is shown, `description` what is to be seen in it.
 pub fn picture(width: f64, height: f64, title: &str, description: &str, content: &Markup) -> Markup {
@@ -18,7 +18,7 @@ pub fn picture(width: f64, height: f64, title: &str, description: &str, content:
             (content)
         }
     };
-    PreEscaped(foreign::lines(&drawn.into_string()).into_owned())
+    PreEscaped(untrusted_text::lines(&drawn.into_string()).into_owned())
 }
 
 /// A coordinate, to a tenth.

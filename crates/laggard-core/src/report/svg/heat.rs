@@ -10,8 +10,8 @@ use super::reduction::stretches;
 use super::time::{TimeScale, clock};
 use crate::diagnosis::HeatMap;
 use crate::model::time::Timestamp;
-use crate::report::foreign;
 use crate::report::number::{count, ratio};
+use crate::report::untrusted_text;
 
 const TOP: f64 = 36.0;
 const LEFT: f64 = 178.0;
@@ -69,7 +69,7 @@ fn row(heat: &HeatMap, number: usize, name: &str, time: &TimeScale, is_suspect: 
         g {
             title { (name) }
             (text(if is_suspect { "mark end culprit" } else { "mark end" }, LEFT - 10.0, y + 13.0,
-                &foreign::shortened(name, NAME_ROOM)))
+                &untrusted_text::shortened(name, NAME_ROOM)))
             @for run in runs(heat, number) {
                 (cell(name, &run, time, y))
             }
@@ -131,7 +131,7 @@ pub struct Peak {
     /// The number of evaluated columns at or above the threshold.
     pub over: usize,
     /// The number of evaluated columns.
-    pub judged: usize,
+    pub evaluated: usize,
 }
 
 /// A line for each drawn row.
@@ -139,12 +139,12 @@ pub fn peaks(heat: &HeatMap) -> Vec<Peak> {
     let width = heat.edges.len().saturating_sub(1);
     let peak = |(row, name): (usize, &String)| {
         let cells = heat.cells.get(row * width..(row + 1) * width).unwrap_or(&[]);
-        let judged = || cells.iter().copied().filter(|cell| !cell.is_nan());
+        let evaluated = || cells.iter().copied().filter(|cell| !cell.is_nan());
         Peak {
             name: name.clone(),
-            highest: judged().fold(f32::NAN, f32::max),
-            over: judged().filter(|cell| *cell >= 1.0).count(),
-            judged: judged().count(),
+            highest: evaluated().fold(f32::NAN, f32::max),
+            over: evaluated().filter(|cell| *cell >= 1.0).count(),
+            evaluated: evaluated().count(),
         }
     };
     heat.rows.iter().take(MOST_ROWS).enumerate().map(peak).collect()

@@ -10,7 +10,7 @@ pub mod line;
 pub mod readout;
 pub mod reduction;
 pub mod scale;
-pub mod scores;
+pub mod score_line;
 pub mod superimposed;
 pub mod time;
 pub mod tree;

@@ -10,8 +10,8 @@ use super::frame::{Plot, Swatch, key, picture};
 use super::line;
 use super::scale::Scale;
 use super::time::TimeScale;
-use crate::report::foreign;
 use crate::report::number::{count, spaced_instant};
+use crate::report::untrusted_text;
 use crate::training::GroupPicture;
 
 const HEIGHT: f64 = 282.0;
@@ -59,7 +59,7 @@ fn named(shown: &GroupPicture) -> impl Iterator<Item = (usize, &'static str)> + 
 
 fn legend(shown: &GroupPicture) -> Markup {
     let names: Vec<(String, &str)> = named(shown)
-        .map(|(member, class)| (foreign::shortened(&shown.names[member], NAME_ROOM), class))
+        .map(|(member, class)| (untrusted_text::shortened(&shown.names[member], NAME_ROOM), class))
         .collect();
     let members = count(shown.envelope.members(), "member");
     let mut entries = vec![(Swatch::Line, "ink", members.as_str())];
@@ -141,8 +141,8 @@ mod tests {
     use crate::model::metric::Metric;
     use crate::model::time::{Span, Timestamp};
     use crate::tables::Table;
-    use crate::tables::envelope::Envelope;
     use crate::tables::grid::Grid;
+    use crate::tables::value_ranges::Envelope;
 
     fn shown(members: usize, len: usize, value: impl Fn(usize, usize) -> f64) -> GroupPicture {
         let grid = Grid { start: Timestamp::from_seconds(0), step: Span::SECOND, len };

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 use super::comparison::WIDTH;
 use super::frame::{number, picture, rectangle, text};
 use crate::diagnosis::{Mark, Node};
-use crate::report::foreign;
 use crate::report::number::count;
+use crate::report::untrusted_text;
 
 const LINE: f64 = 22.0;
 const INDENT: f64 = 22.0;
@@ -117,8 +117,8 @@ fn tops(lines: &[Line]) -> (Vec<f64>, f64) {
 
 /// Where the boxes of a line begin.
 fn boxes_left(line: &Line) -> f64 {
-    let name = foreign::shortened(&line.node.component.name, NAME_ROOM).chars().count() as f64;
-    let kind = line.node.component.kind.as_str().chars().take(NAME_ROOM).count() as f64;
+    let name = untrusted_text::shortened(&line.node.component.name, NAME_ROOM).chars().count() as f64;
+    let kind = line.node.component.shown_kind().chars().take(NAME_ROOM).count() as f64;
     (left(line) + 32.0 + LETTER * name + KIND_LETTER * kind).min(WIDTH / 2.0)
 }
 
@@ -137,12 +137,12 @@ fn rows(line: &Line) -> usize {
 
 fn drawn(line: &Line, y: f64) -> Markup {
     let (x, node) = (left(line), line.node);
-    let name = foreign::shortened(&node.component.name, NAME_ROOM);
-    let kind = foreign::shortened(node.component.kind.as_str(), NAME_ROOM);
+    let name = untrusted_text::shortened(&node.component.name, NAME_ROOM);
+    let kind = untrusted_text::shortened(node.component.shown_kind(), NAME_ROOM);
     let kind_x = (x + 18.0 + LETTER * name.chars().count() as f64).min(WIDTH / 2.0 - 40.0);
     html! {
         g {
-            title { (node.component.name) " (" (node.component.kind) ")" }
+            title { (node.component.name) " (" (node.component.shown_kind()) ")" }
             (mark(node.mark, x, y + 5.0))
             (text(name_class(node.mark), x + 17.0, y + 15.0, &name))
         }
@@ -226,7 +226,7 @@ fn description(roots: &[Node]) -> String {
     let explained = names(roots, Mark::Explained).len();
     format!(
         "Suspects: {}. They explain {}.",
-        foreign::listed(&suspects, 5),
+        untrusted_text::listed(&suspects, 5),
         count(explained, "other component")
     )
 }

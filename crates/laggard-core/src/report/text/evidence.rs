@@ -2,14 +2,14 @@
 
 use super::sheet::{INDENT, Role, Sheet, labelled};
 use crate::diagnosis::{Evidence, Suspect};
-use crate::report::foreign;
 use crate::report::number::{count, quantity, ratio};
+use crate::report::untrusted_text;
 
 /// Lines of evidence shown; the strongest come first.
 const SHOWN: usize = 5;
 const NAME_ROOM: usize = 28;
 
-pub fn write(sheet: &mut Sheet, suspect: &Suspect) {
+pub(super) fn write(sheet: &mut Sheet, suspect: &Suspect) {
     let rows: Vec<Vec<String>> =
         suspect.evidence.iter().take(SHOWN).map(|evidence| row(evidence, suspect)).collect();
     let widths: Vec<usize> = (0..5).map(|column| widest(&rows, column)).collect();
@@ -34,7 +34,7 @@ fn row(evidence: &Evidence, suspect: &Suspect) -> Vec<String> {
     } else if evidence.component == suspect.component.name {
         evidence.metric.to_string()
     } else {
-        format!("{} of {}", evidence.metric, foreign::shortened(&evidence.component, NAME_ROOM))
+        format!("{} of {}", evidence.metric, untrusted_text::shortened(&evidence.component, NAME_ROOM))
     };
     let value = match evidence.value {
         None => "no samples".into(),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use sheet::{Role, Sheet};
 
-use super::{Group, Remark, Report, words};
+use super::{Group, ObservationText, Remark, Report, words};
 use crate::report::number::count;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +30,18 @@ pub fn render(report: &Report, layout: Layout) -> String {
     let mut sheet = Sheet::new(layout);
     verdict(&mut sheet, report);
     suspects(&mut sheet, report);
+    observations(&mut sheet, &report.observations);
     warnings(&mut sheet, &report.warnings);
     sheet.blank();
     sheet.note("Compared", &format!("{}.", words::compared(report)));
     left_out_groups(&mut sheet, report);
+    left_out_devices(&mut sheet, report);
     timings(&mut sheet, report);
     sheet.finish()
 }
 
 fn verdict(sheet: &mut Sheet, report: &Report) {
-    let role = match (report.suspects.is_empty(), report.is_evaluated()) {
+    let role = match (report.suspects.is_empty(), report.can_tell()) {
         (false, _) => Role::Culprit,
         (true, true) => Role::Good,
         (true, false) => Role::Caution,
@@ -67,6 +69,18 @@ fn suspects(sheet: &mut Sheet, report: &Report) {
     }
 }
 
+fn observations(sheet: &mut Sheet, observations: &[ObservationText]) {
+    if observations.is_empty() {
+        return;
+    }
+    sheet.blank();
+    sheet.line(&[(Role::Label, &count(observations.len(), "observation"))]);
+    for observation in observations {
+        sheet.item("-", Role::Label, &observation.text);
+        sheet.item("->", Role::Label, &observation.next);
+    }
+}
+
 fn warnings(sheet: &mut Sheet, warnings: &[Remark]) {
     if warnings.is_empty() {
         return;
@@ -84,13 +98,22 @@ fn warnings(sheet: &mut Sheet, warnings: &[Remark]) {
 /// Groups that were not evaluated, with the reason.
 fn left_out_groups(sheet: &mut Sheet, report: &Report) {
     let mut alike: BTreeMap<(&str, &str), Vec<&Group>> = BTreeMap::new();
-    for group in report.groups.iter().filter(|group| !group.judged) {
+    for group in report.groups.iter().filter(|group| !group.is_evaluated) {
         alike.entry((group.kind.as_str(), &group.note)).or_default().push(group);
     }
     let groups: Vec<String> =
         alike.into_iter().map(|((kind, note), groups)| left_out(kind, note, &groups)).collect();
     if !groups.is_empty() {
-        sheet.note("Left out", &super::foreign::listed_with(&groups, 3, "; "));
+        sheet.note("Left out", &super::untrusted_text::listed_with(&groups, 3, "; "));
+    }
+}
+
+/// Block devices that are not peers of disks, a line for each class.
+fn left_out_devices(sheet: &mut Sheet, report: &Report) {
+    for (k, one) in report.left_out.iter().enumerate() {
+        let devices = count(one.devices, "device");
+        let label = if k == 0 { "No peers" } else { "" };
+        sheet.note(label, &format!("{devices} of class {}: {}", one.class, one.note));
     }
 }
 

@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 
 use super::Layout;
-use crate::report::foreign;
+use crate::report::untrusted_text;
 
 /// The role of a piece of text, which decides its style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Sheet {
     }
 
     fn push(&mut self, role: Role, words: &str) {
-        let words = foreign::line(words);
+        let words = untrusted_text::line(words);
         let style = if self.layout.has_colours { role.style() } else { Style::new() };
         self.text += &format!("{style}{words}{style:#}");
     }
@@ -121,7 +121,7 @@ pub fn labelled(label: &str) -> String {
 }
 
 /// The words in lines of at most `width` characters; a longer word has a line of its own. What is joined by
-/// [`foreign::KEPT_TOGETHER`] is one word.
+/// [`untrusted_text::KEPT_TOGETHER`] is one word.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split_ascii_whitespace() {
@@ -135,7 +135,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
             lines.push(word.into());
         }
     }
-    lines.iter().map(|line| line.replace(foreign::KEPT_TOGETHER, " ")).collect()
+    lines.iter().map(|line| line.replace(untrusted_text::KEPT_TOGETHER, " ")).collect()
 }
 
 #[cfg(test)]

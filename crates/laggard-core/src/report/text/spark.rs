@@ -2,9 +2,9 @@
 
 use super::sheet::{INDENT, Role, Sheet, labelled};
 use crate::diagnosis::Comparison;
-use crate::report::foreign;
 use crate::report::number::quantity;
 use crate::report::svg::reduction::{highest, mean, part, stretches};
+use crate::report::untrusted_text;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const MISSING: char = '·';
@@ -15,7 +15,7 @@ const WORDS_ROOM: usize = 26;
 const NAME_ROOM: usize = 28;
 
 /// Both lines; nothing where there is no value at all.
-pub fn write(sheet: &mut Sheet, suspect: &str, picture: &Comparison) {
+pub(super) fn write(sheet: &mut Sheet, suspect: &str, picture: &Comparison) {
     let room = sheet.room(INDENT).saturating_sub(WORDS_ROOM);
     let whose = if picture.component == suspect { String::new() } else { whose(&picture.component, room) };
     let width = room.saturating_sub(whose.chars().count()).clamp(SHORTEST, LONGEST);
@@ -32,7 +32,10 @@ pub fn write(sheet: &mut Sheet, suspect: &str, picture: &Comparison) {
 }
 
 fn whose(name: &str, room: usize) -> String {
-    format!(" of {}", foreign::shortened(name, NAME_ROOM.min(room.saturating_sub(SHORTEST + 4)).max(4)))
+    format!(
+        " of {}",
+        untrusted_text::shortened(name, NAME_ROOM.min(room.saturating_sub(SHORTEST + 4)).max(4))
+    )
 }
 
 fn means(values: &[f64], width: usize) -> Vec<f64> {

@@ -6,12 +6,12 @@ use super::spark;
 use crate::diagnosis::Cause;
 use crate::diagnosis::{Comparison, Suspect};
 use crate::report::number::{count, instant, percent};
-use crate::report::{foreign, words};
+use crate::report::{untrusted_text, words};
 
 const EXPLAINED: usize = 4;
 const ALTERNATIVES: usize = 2;
 
-pub fn write(sheet: &mut Sheet, number: usize, suspect: &Suspect, picture: Option<&Comparison>) {
+pub(super) fn write(sheet: &mut Sheet, number: usize, suspect: &Suspect, picture: Option<&Comparison>) {
     heading(sheet, number, suspect);
     sheet.field("When", &words::when(suspect));
     sheet.field("Likely cause", &cause(suspect));
@@ -29,7 +29,7 @@ pub fn write(sheet: &mut Sheet, number: usize, suspect: &Suspect, picture: Optio
 
 fn heading(sheet: &mut Sheet, number: usize, suspect: &Suspect) {
     let number = format!("{number:>2}. ");
-    let kind = format!(" ({}): ", suspect.component.kind);
+    let kind = format!(" ({}): ", suspect.component.shown_kind());
     sheet.line(&[
         (Role::Strong, &number),
         (Role::Culprit, &suspect.component.name),
@@ -50,7 +50,7 @@ fn explains(sheet: &mut Sheet, suspect: &Suspect) {
     let others = suspect.others_explained();
     if !others.is_empty() {
         let number = count(others.len(), "component");
-        sheet.field("Explains", &format!("{number}: {}", foreign::listed(&others, EXPLAINED)));
+        sheet.field("Explains", &format!("{number}: {}", untrusted_text::listed(&others, EXPLAINED)));
     }
 }
 
@@ -70,7 +70,7 @@ fn alternatives(sheet: &mut Sheet, suspect: &Suspect) {
 }
 
 /// A suspect in one line.
-pub fn write_briefly(sheet: &mut Sheet, number: usize, suspect: &Suspect) {
+pub(super) fn write_briefly(sheet: &mut Sheet, number: usize, suspect: &Suspect) {
     let number = format!("{number:>2}. ");
     let rest =
         format!(": {}, {}, since {}", words::how_bad(suspect), suspect.cause.title(), instant(suspect.since));

@@ -17,6 +17,7 @@ fn scored(comparison: ComparisonMethod, slow: f64, names: &[&str]) -> Vec<Metric
     let peers = Peers {
         group: "g".into(),
         kind: Kind::ATTACHMENT,
+        class: None,
         members: names.iter().map(|&n| n.into()).collect(),
         servers: vec![],
     };
@@ -62,8 +63,13 @@ fn windows_of_every_length_are_adjacent() {
 fn an_incomplete_window_ends_with_its_last_sample() {
     let configured =
         ConfiguredComparison { comparison: ComparisonMethod::Iaso, lengths: vec![MINUTES(5)], scale: 1.0 };
-    let peers =
-        Peers { group: "g".into(), kind: Kind::ATTACHMENT, members: vec!["x".into(); 3], servers: vec![] };
+    let peers = Peers {
+        group: "g".into(),
+        kind: Kind::ATTACHMENT,
+        class: None,
+        members: vec!["x".into(); 3],
+        servers: vec![],
+    };
     let mut detector = configured.detector(&peers);
     detector.evaluate(&[table(&["x"; 3], 15, &[[1.0; 8]; 3])]);
     let rest = detector.finish();

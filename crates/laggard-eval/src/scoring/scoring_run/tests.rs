@@ -13,6 +13,7 @@ fn plan() -> Plan {
         ],
         lengths: vec![minutes(5), minutes(15)],
         step: None,
+        settings: PaperSettings::default(),
         beginnings: vec![minutes(5), minutes(15)],
         scales: vec![0.5, 1.0, 2.0],
         budget: 1.0,
@@ -34,7 +35,7 @@ fn scores(names: &[String], slow: usize) -> Vec<Score> {
     let rows: Vec<Vec<f64>> = (0..names.len()).map(|m| (0..240).map(|at| value(m, at)).collect()).collect();
     let plan = plan();
     let (every, span) = (Span::from_seconds(15), Span::from_seconds(3600));
-    let mut scoring_run = ScoringRun::new(&inventory, &truth, &plan, every, span);
+    let mut scoring_run = ScoringRun::new(&inventory, &truth, &plan, every, span).unwrap();
     for step in scoring_run.steps() {
         scoring_run.take(step, &[table(&names, 15, &rows)]);
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use laggard_core::model::metric::Metric;
 use laggard_core::samples::RawTable;
-use laggard_core::tables::counters::{Plan, Reading};
+use laggard_core::tables::counters::{Plan, Readings};
 
 use super::Testbench;
 use crate::simulate::settings::pair;
@@ -44,14 +44,16 @@ impl Run {
         let table = &self.tables[&(host.to_owned(), plan.metric().table)];
         let number = table.names().iter().position(|name| &**name == component).unwrap() as u32;
         let rows: Vec<usize> = (0..table.len()).filter(|&row| table.component[row] == number).collect();
-        let counts = |row: usize| -> Vec<u64> {
-            let position = |column| table.schema().position(column).unwrap();
-            plan.columns().iter().map(|column| table.counts(position(column)).unwrap()[row]).collect()
+        let both = [rows[from], rows[to]];
+        let of_column = |column: &&str| {
+            let counts = table.counts(table.schema().position(column).unwrap()).unwrap();
+            both.map(|row| counts[row])
         };
-        let (before, after) = (counts(rows[from]), counts(rows[to]));
-        let reading =
-            |row: usize, counts| Reading { time: table.time[row], uptime: table.uptime[row], counts };
-        plan.value(reading(rows[from], &before), reading(rows[to], &after))
+        let counts: Vec<u64> = plan.columns().iter().flat_map(of_column).collect();
+        let (time, uptime) = (both.map(|row| table.time[row]), both.map(|row| table.uptime[row]));
+        let mut values = Vec::new();
+        plan.append_values(Readings { time: &time, uptime: &uptime, counts: &counts }, &mut values);
+        values[0]
     }
 
     /// A metric of the disks or interfaces of all servers.

@@ -7,14 +7,14 @@ use std::time::Duration;
 use toml::Spanned;
 
 use super::place::Place;
-use super::tables::{File, FsckTable, MatrixTable, TimeoutsTable};
+use super::sections::{File, FsckTable, MatrixTable, TimeoutsTable};
 use super::times::Time;
 use super::{Config, safety};
 use crate::filesystems::Adapter;
 use crate::inject::Fault;
+use crate::lab_file::contents::LabFile;
 use crate::machine::LabError;
-use crate::plan::file::LabFile;
-use crate::runner::plan::{Check, FaultPlan, Fsck, Load, Steps, System, Task, Timeouts};
+use crate::runner::case_plan::{Check, FaultPlan, Fsck, Load, Steps, System, Task, Timeouts};
 use crate::runner::template;
 use laggard_core::model::time::Span;
 
@@ -93,7 +93,8 @@ pub(super) fn config(file: File, text: &str, folder: &Path) -> Result<Config, La
             quiet: quiet.map(|time| time.0),
         })
     };
-    let of = |key: &str, table: &super::tables::TaskTable| task(key, &table.cmd, table.timeout, table.quiet);
+    let of =
+        |key: &str, table: &super::sections::TaskTable| task(key, &table.cmd, table.timeout, table.quiet);
     config.steps.age = file.workload.age.as_ref().map(|table| of("workload.age", table)).transpose()?;
     config.steps.init = Some(of("workload.init", &file.workload.init)?);
     for (name, table) in &file.check {

@@ -4,16 +4,16 @@
 mod check;
 mod place;
 mod safety;
-mod tables;
+mod sections;
 mod times;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::machine::LabError;
-use crate::runner::plan::{Check, FaultPlan, Steps};
+use crate::runner::case_plan::{Check, FaultPlan, Steps};
 
-pub(super) use tables::{Order, StopOn};
+pub(super) use sections::{Order, StopOn};
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -48,7 +48,7 @@ impl Config {
 
     /// Files that the text names are relative to the folder.
     pub fn parse(text: &str, folder: &Path) -> Result<Config, LabError> {
-        check::config(tables::File::parse(text)?, text, folder)
+        check::config(sections::File::parse(text)?, text, folder)
     }
 
     /// The same campaign with another seed.
@@ -72,7 +72,7 @@ impl Config {
 mod tests {
     use super::super::testing::SMALL;
     use super::*;
-    use crate::runner::plan::StopIf;
+    use crate::runner::case_plan::StopIf;
     use std::time::Duration;
 
     fn parse(text: &str) -> Result<Config, String> {

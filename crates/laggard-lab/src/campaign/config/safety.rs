@@ -7,10 +7,10 @@ use toml::Spanned;
 
 use super::Config;
 use super::place::Place;
-use super::tables::{SafetyTable, StopTable};
+use super::sections::{SafetyTable, StopTable};
 use crate::inject::{LONGEST, MARKER, Node};
 use crate::machine::LabError;
-use crate::runner::plan::{Safety, StopIf, System};
+use crate::runner::case_plan::{Safety, StopIf, System};
 use crate::runner::template;
 
 const EVERY: Duration = Duration::from_secs(5);

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Report;
+use super::report_tables::{Table, TableField};
 use super::rows::{Counted, Row};
-use super::tables::{Table, TableField};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {

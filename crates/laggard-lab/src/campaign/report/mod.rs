@@ -6,17 +6,17 @@ mod diff;
 mod html;
 mod logs;
 mod markdown;
+mod report_tables;
 mod rows;
 mod stages;
-mod tables;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::campaign_schedule::Schedule;
 use super::config::Config;
 use super::run;
-use super::schedule::Schedule;
 use crate::machine::LabError;
 use crate::runner::result::CaseResult;
 
@@ -24,9 +24,9 @@ pub use diff::{Difference, diff, table as diff_table};
 pub use html::page;
 pub use logs::LogFindings;
 pub use markdown::markdown;
+pub use report_tables::{Table, TableField, tables};
 pub use rows::{Counted, Row};
 pub use stages::CaseStages;
-pub use tables::{Table, TableField, tables};
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use laggard_logs::Verdict as LogVerdict;
 use serde::Serialize;
 
 use super::logs::LogFindings;
@@ -42,6 +43,9 @@ pub struct Row {
     /// Message classes that are signs of the fault.
     pub classes: Vec<String>,
     pub logs: Counted,
+    /// In some repeat, no log reports the fault, or only healthy nodes are named.
+    #[serde(skip)]
+    pub are_logs_bad: bool,
     pub verdict: Counted,
     pub worst: Option<Verdict>,
     /// Repeats in which a check failed and fsck reported nothing.
@@ -136,6 +140,9 @@ fn row(fault: String, nodes: String, faulted: Vec<String>, cases: &[CaseResult],
             .unwrap_or(0),
         classes,
         logs: Counted::of(scores.iter().map(|score| format!("{:?}", score.verdict).to_lowercase())),
+        are_logs_bad: scores
+            .iter()
+            .any(|score| matches!(score.verdict, LogVerdict::Silent | LogVerdict::Misleading)),
         verdict: Counted::of(all.iter().map(|case| case.verdict().as_str().to_owned())),
         worst: all.iter().map(|case| case.verdict()).max(),
         silent: valid.iter().filter(|case| case.is_silent()).count(),
@@ -190,7 +197,7 @@ mod tests {
     use super::*;
     use crate::campaign::testing::config;
     use crate::runner::testing::result;
-    use crate::work::outcome::Outcome;
+    use crate::verifiable_files::outcome::Outcome;
 
     #[test]
     fn outcomes_are_counted_and_silent_damage_is_the_worst() {

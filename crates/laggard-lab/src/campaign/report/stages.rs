@@ -54,12 +54,12 @@ fn lossy(bytes: Vec<u8>) -> String {
 mod tests {
     use super::super::{Report, markdown};
     use super::*;
-    use crate::campaign::schedule::Schedule;
+    use crate::campaign::campaign_schedule::Schedule;
     use crate::campaign::testing::SMALL;
     use crate::campaign::testing::config;
     use crate::runner::files::write_json;
     use crate::runner::testing::result;
-    use crate::work::outcome::Outcome;
+    use crate::verifiable_files::outcome::Outcome;
 
     /// A run with one finished case, and the output of its fsck.
     fn run(folder: &std::path::Path, said: &str) -> Run {

@@ -3,11 +3,11 @@
 
 use super::rogue;
 use crate::faults::model::{FaultModel, LabFault, lab_fault};
-use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::machine::place::Place;
+use crate::setup::Lab;
 
-lab_fault!(CpuHog, "cpu-hog", "busy loops in a server", [Lab], Unknown);
+lab_fault!(CpuHog, "cpu-hog", "busy loops in a server", [Lab], CpuHog);
 
 const LOOPS: usize = 4;
 const LOOP: &str = "while :; do :; done";

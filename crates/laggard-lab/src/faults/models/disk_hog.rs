@@ -2,8 +2,8 @@
 
 use super::rogue;
 use crate::faults::model::{FaultModel, LabFault, lab_fault};
-use crate::lab::Lab;
 use crate::machine::LabError;
+use crate::setup::Lab;
 
 lab_fault!(DiskHog, "disk-hog", "a rogue process of the server reads from its disk", [Lab], DiskHog);
 

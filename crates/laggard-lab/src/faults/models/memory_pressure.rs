@@ -3,17 +3,17 @@
 
 use super::rogue;
 use crate::faults::model::{FaultModel, LabFault, lab_fault};
-use crate::lab::Lab;
 use crate::machine::LabError;
 use crate::machine::cgroup::MemoryCgroup;
-use crate::machine::place::wait_for;
+use crate::machine::waiting::wait_for;
+use crate::setup::Lab;
 
 lab_fault!(
     MemoryPressure,
     "memory-pressure",
     "the daemons of a server have hardly any memory",
     [Lab],
-    Unknown
+    MemoryPressure
 );
 
 const LIMIT_BYTES: u64 = 48 << 20;

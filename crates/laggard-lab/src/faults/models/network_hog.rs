@@ -3,10 +3,11 @@
 
 use super::rogue;
 use crate::faults::model::{FaultModel, LabFault, lab_fault};
-use crate::lab::Lab;
+use crate::lab_file::host::HostPlan;
 use crate::machine::LabError;
-use crate::machine::place::{Place, wait_for};
-use crate::plan::host::HostPlan;
+use crate::machine::place::Place;
+use crate::machine::waiting::wait_for;
+use crate::setup::Lab;
 
 lab_fault!(
     WriteNetworkHog,

@@ -1,10 +1,10 @@
 //! Packets that are lost.
 
 use crate::faults::model::{LabFault, lab_fault};
-use crate::lab::Lab;
+use crate::lab_file::host::HostPlan;
 use crate::machine::LabError;
 use crate::machine::place::Place;
-use crate::plan::host::HostPlan;
+use crate::setup::Lab;
 
 lab_fault!(
     ReceivePacketLoss,

@@ -1,9 +1,10 @@
 //! Processes that load a server. Each carries the lab's mark and the name of its fault, and is found by them.
 
-use crate::lab::Lab;
 use crate::machine::LabError;
-use crate::machine::place::{Place, wait_for};
+use crate::machine::place::Place;
 use crate::machine::processes::{self, Process};
+use crate::machine::waiting::wait_for;
+use crate::setup::Lab;
 
 /// Starts a program as a rogue process of a fault, and waits until it runs.
 pub(super) fn start(

@@ -1,16 +1,16 @@
 //! A link with a tenth of its speed, in both directions.
 
 use crate::faults::model::{LabFault, lab_fault};
-use crate::lab::{Lab, change_rate};
 use crate::machine::LabError;
 use crate::machine::place::Place;
+use crate::setup::{Lab, change_rate};
 
 lab_fault!(
     SlowLink,
     "slow-link",
     "the link of a lab's host has a tenth of its speed (also called slow-net)",
     [Network, Lab],
-    Unknown
+    SlowLink
 );
 
 impl LabFault for SlowLink {

@@ -32,7 +32,7 @@ fn a_program_that_ends_is_left_alone() {
 }
 
 #[test]
-fn one_that_sleeps_for_ever_is_asked_to_end() {
+fn a_program_that_sleeps_for_ever_is_terminated() {
     let (ended, _, took) = timed("sleep inf", bounds(200, None));
     assert_eq!((ended.hang, ended.signal), (Some(Hang::Killed), Some(15)));
     assert!(took < Duration::from_secs(5));
@@ -48,7 +48,7 @@ fn one_that_does_not_want_to_end_is_killed_with_all_that_it_started() {
 }
 
 #[test]
-fn what_has_left_the_group_is_ended_with_it_and_a_daemon_of_one_that_is_well_goes_on() {
+fn processes_that_left_the_group_are_ended_and_daemons_of_a_successful_program_continue() {
     if ScopedCgroup::for_program().is_none() {
         return;
     }
@@ -73,7 +73,7 @@ fn one_that_is_quiet_hangs_and_one_that_talks_does_not() {
 }
 
 #[test]
-fn the_caller_may_end_it_and_that_is_no_hang() {
+fn a_program_that_the_caller_ends_has_not_hung() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     let files = Files { stdout: file("out"), stderr: file("err"), evidence: file("stuck") };

@@ -3,8 +3,8 @@
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{nanoseconds, plain};
 use crate::model::{Event, Kind, Layer};
+use crate::numbers::{nanoseconds, plain};
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule = Rule {

@@ -4,8 +4,8 @@ use crate::characteristics::LayerMetrics;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{bytes, nanoseconds, percent, plain};
 use crate::model::{Event, Kind, Layer};
+use crate::numbers::{bytes, nanoseconds, percent, plain};
 use crate::reference::{LONG_STREAM, Metric};
 
 pub(super) const RULE: Rule =

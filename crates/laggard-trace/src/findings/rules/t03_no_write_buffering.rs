@@ -4,8 +4,8 @@ use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{bytes, nanoseconds, percent, plain};
 use crate::model::Layer;
+use crate::numbers::{bytes, nanoseconds, percent, plain};
 use crate::reference::Metric;
 
 const MEBIBYTE: f64 = 1_048_576.0;

@@ -4,8 +4,8 @@ use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{count, nanoseconds, percent};
 use crate::model::{Layer, MetaOp, Op};
+use crate::numbers::{count, nanoseconds, percent};
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule =

@@ -4,8 +4,8 @@ use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{bytes, percent, plain};
 use crate::model::Layer;
+use crate::numbers::{bytes, percent, plain};
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule =

@@ -4,7 +4,7 @@ use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{nanoseconds, percent, plain};
+use crate::numbers::{nanoseconds, percent, plain};
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule =

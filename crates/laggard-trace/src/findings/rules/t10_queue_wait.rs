@@ -3,8 +3,8 @@
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{percent, plain};
 use crate::model::Layer;
+use crate::numbers::{percent, plain};
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule =

@@ -3,7 +3,7 @@
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{bytes, nanoseconds, plain};
+use crate::numbers::{bytes, nanoseconds, plain};
 use crate::reference::{Metric, Source};
 
 pub(super) const RULE: Rule =

@@ -4,8 +4,8 @@ use crate::characteristics::{ComponentMetrics, LayerMetrics};
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch};
-use crate::format::{count, nanoseconds, percent, plain};
 use crate::model::Layer;
+use crate::numbers::{count, nanoseconds, percent, plain};
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule =

@@ -3,8 +3,8 @@
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{nanoseconds, percent, plain};
 use crate::model::Kind;
+use crate::numbers::{nanoseconds, percent, plain};
 
 pub(super) const RULE: Rule = Rule { title: "misaligned requests", explains: &[], evaluate };
 

@@ -4,8 +4,8 @@ use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{bytes, plain};
 use crate::model::Kind;
+use crate::numbers::{bytes, plain};
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule = Rule { title: "redundant I/O", explains: &[Metric::Redundancy], evaluate };

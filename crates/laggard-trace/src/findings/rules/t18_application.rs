@@ -3,8 +3,8 @@
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{nanoseconds, percent};
 use crate::model::{Class, Kind};
+use crate::numbers::{nanoseconds, percent};
 
 pub(super) const RULE: Rule = Rule { title: "the application itself", explains: &[], evaluate };
 

@@ -4,8 +4,8 @@ use crate::characteristics::OpClass;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{percent, plain};
 use crate::model::{Event, Kind, Layer};
+use crate::numbers::{percent, plain};
 
 pub(super) const RULE: Rule = Rule { title: "throttled writers", explains: &[], evaluate };
 

@@ -3,8 +3,8 @@
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{bytes, percent, plain};
 use crate::model::{Kind, Layer};
+use crate::numbers::{bytes, percent, plain};
 
 pub(super) const RULE: Rule = Rule { title: "hot spot", explains: &[], evaluate };
 

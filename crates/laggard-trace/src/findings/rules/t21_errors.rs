@@ -4,7 +4,7 @@ use crate::characteristics::LayerMetrics;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::count;
+use crate::numbers::count;
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule = Rule { title: "errors", explains: &[Metric::Errors], evaluate };

@@ -3,8 +3,8 @@
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, Rule, RuleMatch, texts};
-use crate::format::{bytes, plain};
 use crate::model::Kind;
+use crate::numbers::{bytes, plain};
 use crate::reference::Metric;
 
 pub(super) const RULE: Rule =

@@ -4,8 +4,8 @@ use crate::characteristics::LayerMetrics;
 use crate::findings::context::Context;
 use crate::findings::evidence::Evidence;
 use crate::findings::rule::{Gain, RuleMatch, texts};
-use crate::format::{bytes, nanoseconds, percent};
 use crate::model::Layer;
+use crate::numbers::{bytes, nanoseconds, percent};
 
 pub(super) struct TimeInLayer {
     pub(super) layer: Layer,

@@ -16,18 +16,18 @@ const HEAD: usize = 48;
 
 /// Categories in the upper half of the action.
 mod category {
-    pub const READ: u32 = 1;
-    pub const WRITE: u32 = 1 << 1;
-    pub const FLUSH: u32 = 1 << 2;
-    pub const SYNC: u32 = 1 << 3;
-    pub const NOTIFY: u32 = 1 << 10;
-    pub const AHEAD: u32 = 1 << 11;
-    pub const META: u32 = 1 << 12;
-    pub const DISCARD: u32 = 1 << 13;
-    pub const FUA: u32 = 1 << 15;
+    pub(super) const READ: u32 = 1;
+    pub(super) const WRITE: u32 = 1 << 1;
+    pub(super) const FLUSH: u32 = 1 << 2;
+    pub(super) const SYNC: u32 = 1 << 3;
+    pub(super) const NOTIFY: u32 = 1 << 10;
+    pub(super) const AHEAD: u32 = 1 << 11;
+    pub(super) const META: u32 = 1 << 12;
+    pub(super) const DISCARD: u32 = 1 << 13;
+    pub(super) const FUA: u32 = 1 << 15;
 }
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     start.first_chunk().is_some_and(|word| Order::of(*word).is_some()) && start.len() >= HEAD
 }
 

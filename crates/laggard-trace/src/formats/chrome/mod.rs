@@ -10,7 +10,7 @@ use crate::formats::{Interval, RequestSink};
 use crate::model::{Layer, MetaOp, NO_OFFSET, Object, Op};
 use laggard_input::{Lines, ReadError};
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     let mut lines = start.split(|&byte| byte == b'\n').take(3);
     lines.any(|line| {
         line.starts_with(b"{\"") && parsed(line).is_ok_and(|event| event.ph == "X" || event.ph == "M")

@@ -7,17 +7,17 @@ pub(super) enum Order {
 }
 
 impl Order {
-    pub fn word(self, bytes: &[u8], at: usize) -> Option<u32> {
+    pub(super) fn word(self, bytes: &[u8], at: usize) -> Option<u32> {
         let bytes = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
         Some(if self == Order::Little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
     }
 
-    pub fn long(self, bytes: &[u8], at: usize) -> Option<u64> {
+    pub(super) fn long(self, bytes: &[u8], at: usize) -> Option<u64> {
         let bytes = bytes.get(at..at.checked_add(8)?)?.try_into().ok()?;
         Some(if self == Order::Little { u64::from_le_bytes(bytes) } else { u64::from_be_bytes(bytes) })
     }
 
-    pub fn float(self, bytes: &[u8], at: usize) -> Option<f64> {
+    pub(super) fn float(self, bytes: &[u8], at: usize) -> Option<f64> {
         self.long(bytes, at).map(f64::from_bits)
     }
 }

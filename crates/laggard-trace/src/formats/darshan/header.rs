@@ -52,7 +52,7 @@ fn dxt_posix(version: u32) -> usize {
 }
 
 impl Header {
-    pub fn read(file: &[u8]) -> Result<Header, ReadError> {
+    pub(super) fn read(file: &[u8]) -> Result<Header, ReadError> {
         let Some(order) = order(file) else {
             let found: String = file.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
             return Err(ReadError::quoting(Place::Byte(8), "the magic number of a Darshan log", found));

@@ -10,6 +10,6 @@ mod region;
 
 pub(crate) use reader::read;
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     header::order(start).is_some()
 }

@@ -44,12 +44,12 @@ pub(super) struct MpiioCalls {
 }
 
 impl MpiioCalls {
-    pub fn add(&mut self, file: u64, call: Call) {
+    pub(super) fn add(&mut self, file: u64, call: Call) {
         self.files.entry(file).or_default().push((call, call.end_ns));
     }
 
     /// Must be called before [`parents`](Self::parents).
-    pub fn sort(&mut self) {
+    pub(super) fn sort(&mut self) {
         for calls in self.files.values_mut() {
             calls.sort_by_key(|(call, _)| call.begin_ns);
             let mut latest_ns = 0;
@@ -61,7 +61,7 @@ impl MpiioCalls {
     }
 
     /// The request of the same rank comes first.
-    pub fn parents(&self, file: u64, call: &Call) -> Vec<Parent> {
+    pub(super) fn parents(&self, file: u64, call: &Call) -> Vec<Parent> {
         let Some(calls) = self.files.get(&file) else { return Vec::new() };
         let begun = calls.partition_point(|(above, _)| above.begin_ns <= call.begin_ns);
         let begun = calls.get(..begun).unwrap_or_default().iter().rev().take(MAX_SEARCHED);

@@ -39,7 +39,7 @@ pub(super) struct Records<'r> {
 impl<'r> Records<'r> {
     /// The segment size is not stored in the log: it is the size with which the records end at the end of the
     /// content.
-    pub fn new(content: &'r [u8], order: Order) -> Records<'r> {
+    pub(super) fn new(content: &'r [u8], order: Order) -> Records<'r> {
         let ends_well = |size: usize| {
             let mut records = Records { rest: content, order, size };
             while records.next().is_some() {}
@@ -50,7 +50,7 @@ impl<'r> Records<'r> {
     }
 
     /// Bytes that do not belong to a record.
-    pub fn trailing(&self) -> usize {
+    pub(super) fn trailing(&self) -> usize {
         self.rest.len()
     }
 }
@@ -84,7 +84,7 @@ impl<'r> Iterator for Records<'r> {
 
 impl Record<'_> {
     /// Writes first.
-    pub fn segments(&self) -> impl Iterator<Item = Segment> + '_ {
+    pub(super) fn segments(&self) -> impl Iterator<Item = Segment> + '_ {
         self.segments.chunks_exact(self.size).enumerate().filter_map(|(nth, bytes)| {
             Some(Segment {
                 is_write: nth < self.writes,

@@ -7,7 +7,7 @@ use crate::formats::{Interval, RequestSink};
 use crate::model::{Flags, Layer, Object, Op};
 use laggard_input::{Lines, ReadError};
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     start.starts_with(b"fio version ") && start.get(13..19) == Some(b" iolog")
 }
 

@@ -7,7 +7,7 @@ use crate::formats::{Interval, RequestSink};
 use crate::model::{Flags, Layer, NO_OFFSET, Object, Op};
 use laggard_input::{Lines, Place, ReadError};
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     let mut lines = start.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(3).peekable();
     // The last line may be incomplete.
     lines.peek().is_some_and(|line| parsed(line).is_some())

@@ -1,4 +1,4 @@
 //! Logs of fio: requests as the application sees them.
 
-pub mod iolog;
-pub mod latency;
+pub(crate) mod iolog;
+pub(crate) mod latency;

@@ -11,7 +11,7 @@ mod tests;
 
 pub(crate) use reader::read;
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     if start.starts_with(b"# tracer:") {
         return true;
     }

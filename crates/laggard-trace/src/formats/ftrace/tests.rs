@@ -42,7 +42,7 @@ fn names_with_spaces_and_processes_in_brackets_are_understood() {
 }
 
 #[test]
-fn paths_are_taken_from_kernels_that_tell_them() {
+fn paths_are_taken_from_kernels_that_report_them() {
     let point = point(
         "a-1 [000] ..... 1.0: sys_openat(dfd: 0xffffff9c, filename: 0x55 \"/mnt/a, b\", flags: 0x4000, mode: 0)",
     );
@@ -71,7 +71,7 @@ fn stations_of_a_block_request_are_read_with_their_sectors() {
 }
 
 #[test]
-fn splits_and_remappings_tell_both_places() {
+fn splits_and_remappings_have_both_places() {
     let split = point("git-1 [000] ..... 1.0: block_split: 254,0 RA 100 / 164 [git]");
     let Payload::Block(BlockStep::Split, fields) = split.payload else { panic!() };
     assert_eq!((fields.sector, fields.other_sector, fields.sectors), (100, 164, 64));

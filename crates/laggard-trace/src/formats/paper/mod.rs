@@ -11,7 +11,7 @@ use laggard_input::{Lines, ReadError};
 /// With more open requests than this, the ends are assumed to be missing.
 const MOST_OPEN: usize = 1 << 17;
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     start.split(|&byte| byte == b'\n').take(4).any(|line| parsed(line).is_some())
 }
 

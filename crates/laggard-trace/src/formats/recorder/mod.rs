@@ -9,7 +9,7 @@ use crate::formats::{Interval, RequestSink};
 use crate::model::{Flags, Layer, NO_OFFSET, Object, Op};
 use laggard_input::{Lines, ReadError};
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     start.split(|&byte| byte == b'\n').next().is_some_and(|line| parsed(line.trim_ascii()).is_some())
 }
 

@@ -9,7 +9,7 @@ mod reader;
 
 pub(crate) use reader::read;
 
-pub fn recognises(start: &[u8]) -> bool {
+pub(crate) fn recognises(start: &[u8]) -> bool {
     let lines = start.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).take(8);
     lines
         .filter_map(line::parsed)

@@ -18,7 +18,7 @@ pub(in crate::mapping) struct Aio {
 
 impl Aio {
     /// The request that a system call belongs to, and its process.
-    pub fn issued(&mut self, draft: &Event) -> Option<(RequestId, u32)> {
+    pub(crate) fn issued(&mut self, draft: &Event) -> Option<(RequestId, u32)> {
         if self.waiting.is_empty() {
             return None;
         }
@@ -38,7 +38,7 @@ impl Aio {
         Some((self.open.get(&key)?.req, key.0))
     }
 
-    pub fn forget(&mut self, key: (u32, u64), admit: &Event) {
+    pub(crate) fn forget(&mut self, key: (u32, u64), admit: &Event) {
         let wanted = (admit.fd, admit.offset, admit.nbytes, admit.op);
         if let Some(queue) = self.waiting.get_mut(&wanted) {
             queue.retain(|waiting| *waiting != key);
@@ -48,7 +48,7 @@ impl Aio {
         }
     }
 
-    pub fn open_count(&self) -> u64 {
+    pub(crate) fn open_count(&self) -> u64 {
         self.open.len() as u64
     }
 }

@@ -16,7 +16,7 @@ pub(in crate::mapping) struct Block {
 }
 
 impl Block {
-    pub fn open_count(&self) -> u64 {
+    pub(crate) fn open_count(&self) -> u64 {
         self.queued.count() + self.issued.count()
     }
 }

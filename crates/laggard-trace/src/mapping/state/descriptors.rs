@@ -67,7 +67,7 @@ const MAX_ANCESTORS: usize = 8;
 
 impl Descriptors {
     /// An unknown descriptor becomes an object of its own.
-    pub fn get(&mut self, tgid: u32, fd: i32, builder: &mut RecordBuilder) -> &mut OpenFile {
+    pub(crate) fn get(&mut self, tgid: u32, fd: i32, builder: &mut RecordBuilder) -> &mut OpenFile {
         let inherited = self.known(tgid, fd);
         let process = self.processes.entry(tgid).or_default();
         process.opened.entry(fd).or_insert_with(|| {
@@ -79,7 +79,7 @@ impl Descriptors {
     }
 
     /// Its own, or one inherited from the process it was forked from.
-    pub fn known(&self, tgid: u32, fd: i32) -> Option<OpenFile> {
+    pub(crate) fn known(&self, tgid: u32, fd: i32) -> Option<OpenFile> {
         let mut tgid = tgid;
         for _ in 0..MAX_ANCESTORS {
             let process = self.processes.get(&tgid)?;
@@ -92,7 +92,7 @@ impl Descriptors {
     }
 
     /// A file that was opened during the trace or before it.
-    pub fn open(&mut self, tgid: u32, descriptor: &Descriptor, builder: &mut RecordBuilder) {
+    pub(crate) fn open(&mut self, tgid: u32, descriptor: &Descriptor, builder: &mut RecordBuilder) {
         let target = Target::of(&descriptor.target);
         let name = descriptor.target.to_string();
         let object = match target {
@@ -108,26 +108,26 @@ impl Descriptors {
         self.set(tgid, descriptor.fd, OpenFile { target, object, position, is_direct });
     }
 
-    pub fn set(&mut self, tgid: u32, fd: i32, opened: OpenFile) {
+    pub(crate) fn set(&mut self, tgid: u32, fd: i32, opened: OpenFile) {
         self.processes.entry(tgid).or_default().opened.insert(fd, opened);
     }
 
-    pub fn close(&mut self, tgid: u32, fd: i32) {
+    pub(crate) fn close(&mut self, tgid: u32, fd: i32) {
         if let Some(process) = self.processes.get_mut(&tgid) {
             process.opened.remove(&fd);
         }
     }
 
-    pub fn forked(&mut self, parent: u32, child: u32) {
+    pub(crate) fn forked(&mut self, parent: u32, child: u32) {
         self.processes.insert(child, Process { parent: Some(parent), opened: WordMap::default() });
     }
 
-    pub fn ended(&mut self, tgid: u32) {
+    pub(crate) fn ended(&mut self, tgid: u32) {
         self.processes.remove(&tgid);
     }
 
     /// Marks a descriptor through which FUSE requests were answered.
-    pub fn is_fuse_device(&mut self, tgid: u32, fd: i32, builder: &mut RecordBuilder) {
+    pub(crate) fn is_fuse_device(&mut self, tgid: u32, fd: i32, builder: &mut RecordBuilder) {
         let opened = self.get(tgid, fd, builder);
         if opened.target == Target::Unknown {
             opened.target = Target::Fuse;
@@ -138,7 +138,7 @@ impl Descriptors {
     }
 
     /// True if a FUSE device has this descriptor number in some process.
-    pub fn may_be_fuse(&self, fd: i32) -> bool {
+    pub(crate) fn may_be_fuse(&self, fd: i32) -> bool {
         self.fuse_numbers.contains(&fd)
     }
 }

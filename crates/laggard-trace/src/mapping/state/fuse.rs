@@ -45,7 +45,7 @@ pub(in crate::mapping) struct Fuse {
 impl Fuse {
     /// The request that a message to a server belongs to: the oldest write of that size, else the oldest request
     /// without a message on this connection, else the oldest one that the daemon has read.
-    pub fn sent(&mut self, to: Connection, bytes: u64) -> Option<Event> {
+    pub(crate) fn sent(&mut self, to: Connection, bytes: u64) -> Option<Event> {
         self.drop_ended();
         let fits: [&dyn Fn(&Pending) -> bool; 4] = [
             &|one| one.matches_size(bytes) && !one.sent_to.contains(&to),
@@ -61,13 +61,13 @@ impl Fuse {
         Some(found.fetched.unwrap_or(found.admit))
     }
 
-    pub fn first(&self, fits: impl Fn(&Pending) -> bool) -> Option<(u32, u64)> {
+    pub(crate) fn first(&self, fits: impl Fn(&Pending) -> bool) -> Option<(u32, u64)> {
         let searched = self.order.iter().take(MAX_SEARCHED);
         searched.copied().find(|key| self.open.get(key).is_some_and(&fits))
     }
 
     /// Drops ended requests at the front, and everywhere if they are the majority.
-    pub fn drop_ended(&mut self) {
+    pub(crate) fn drop_ended(&mut self) {
         let Fuse { open, order } = self;
         while order.front().is_some_and(|key| !open.contains_key(key)) {
             order.pop_front();
@@ -77,7 +77,7 @@ impl Fuse {
         }
     }
 
-    pub fn open_count(&self) -> u64 {
+    pub(crate) fn open_count(&self) -> u64 {
         self.open.len() as u64
     }
 }

@@ -46,11 +46,11 @@ pub(in crate::mapping) struct State {
 
 impl State {
     /// The task itself if the process is not known.
-    pub fn process(&mut self, tid: u32) -> u32 {
+    pub(super) fn process(&mut self, tid: u32) -> u32 {
         self.tasks.get(tid).map_or(tid, |task| task.process(tid))
     }
 
-    pub fn new(host: HostId, roles: Roles) -> State {
+    pub(super) fn new(host: HostId, roles: Roles) -> State {
         State {
             builder: RecordBuilder::new(host),
             tasks: Tasks::new(roles),

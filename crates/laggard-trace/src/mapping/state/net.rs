@@ -27,11 +27,15 @@ pub(in crate::mapping) struct Net {
 }
 
 impl Net {
-    pub fn open_count(&self) -> u64 {
+    pub(crate) fn open_count(&self) -> u64 {
         self.connections.values().map(|connection_state| connection_state.unanswered.len() as u64).sum()
     }
 
-    pub fn find(&mut self, connection: Connection, id: RequestId) -> Option<(&mut VecDeque<Message>, usize)> {
+    pub(crate) fn find(
+        &mut self,
+        connection: Connection,
+        id: RequestId,
+    ) -> Option<(&mut VecDeque<Message>, usize)> {
         let open = &mut self.connections.get_mut(&connection)?.unanswered;
         let place = open.iter().position(|message| message.admit.req == id)?;
         Some((open, place))

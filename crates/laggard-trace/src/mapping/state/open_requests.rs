@@ -53,7 +53,7 @@ impl<T> Default for OpenRequests<T> {
 
 impl<T> OpenRequests<T> {
     /// Returns the number of requests dropped because there were too many.
-    pub fn put(&mut self, device: Device, sector: u64, sectors: u64, request: T) -> u64 {
+    pub(crate) fn put(&mut self, device: Device, sector: u64, sectors: u64, request: T) -> u64 {
         let mut gone = 0;
         if self.held.len() >= MAX_OPEN {
             gone = self.held.len() as u64;
@@ -66,7 +66,7 @@ impl<T> OpenRequests<T> {
     }
 
     /// Requests that may overlap the sectors, ordered by begin.
-    pub fn near(
+    pub(crate) fn near(
         &mut self,
         device: Device,
         begin: u64,
@@ -81,21 +81,21 @@ impl<T> OpenRequests<T> {
     }
 
     /// Oldest first.
-    pub fn at(&self, device: Device, sector: u64) -> impl Iterator<Item = (RequestKey, &T)> {
+    pub(crate) fn at(&self, device: Device, sector: u64) -> impl Iterator<Item = (RequestKey, &T)> {
         self.held
             .range((device, sector, 0)..=(device, sector, u64::MAX))
             .map(|(place, request)| (*place, request))
     }
 
-    pub fn get(&mut self, place: RequestKey) -> Option<&mut T> {
+    pub(crate) fn get(&mut self, place: RequestKey) -> Option<&mut T> {
         self.held.get_mut(&place)
     }
 
-    pub fn take(&mut self, place: RequestKey) -> Option<T> {
+    pub(crate) fn take(&mut self, place: RequestKey) -> Option<T> {
         self.held.remove(&place)
     }
 
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.held.len() as u64
     }
 }

@@ -1,8 +1,8 @@
 //! Creates records: numbers requests, objects and process names, and counts.
 
 use crate::model::{
-    CommId, Counters, Event, Flags, HostId, Interner, Kind, Layer, LinkRule, NO_OFFSET, Object, ObjectId, Op,
-    Record, RequestId,
+    CommId, Counters, Event, Flags, HostId, Interner, Kind, Layer, LinkRule, Object, ObjectId, Op, Record,
+    RequestId,
 };
 use crate::tracepoints::Comm;
 
@@ -24,7 +24,7 @@ pub(crate) struct RecordBuilder {
 pub(crate) type Link = Option<(RequestId, LinkRule)>;
 
 impl RecordBuilder {
-    pub fn new(host: HostId) -> RecordBuilder {
+    pub(crate) fn new(host: HostId) -> RecordBuilder {
         RecordBuilder {
             host,
             requests: [0; Layer::COUNT],
@@ -36,37 +36,19 @@ impl RecordBuilder {
         }
     }
 
-    pub fn count_read(&mut self, ts_ns: u64) {
+    pub(crate) fn count_read(&mut self, ts_ns: u64) {
         self.counters.read += 1;
         self.counters.out_of_order += u64::from(ts_ns < self.last_ns);
         self.last_ns = self.last_ns.max(ts_ns);
     }
 
     /// Everything but layer, operation and time is unknown.
-    pub fn new_event(&self, layer: Layer, op: Op, ts_ns: u64) -> Event {
-        Event {
-            ts_ns,
-            req: RequestId::NONE,
-            parent: RequestId::NONE,
-            offset: NO_OFFSET,
-            nbytes: 0,
-            obj: ObjectId::NONE,
-            fd: -1,
-            tgid: 0,
-            tid: 0,
-            status: 0,
-            flags: Flags::NONE,
-            host: self.host,
-            comm: CommId::NONE,
-            layer,
-            kind: Kind::Admit,
-            op,
-            link: LinkRule::None,
-        }
+    pub(crate) fn new_event(&self, layer: Layer, op: Op, ts_ns: u64) -> Event {
+        Event::admit(self.host, layer, op, ts_ns)
     }
 
     /// Begins a request with its ADMIT.
-    pub fn admit(&mut self, draft: Event, link: Link) -> Event {
+    pub(crate) fn admit(&mut self, draft: Event, link: Link) -> Event {
         let counter = &mut self.requests[usize::from(draft.layer.order())];
         *counter += 1;
         let (parent, rule) = link.unwrap_or((RequestId::NONE, LinkRule::None));
@@ -77,12 +59,12 @@ impl RecordBuilder {
     }
 
     /// A boundary between begin and end.
-    pub fn step(&mut self, admit: &Event, kind: Kind, ts_ns: u64, flags: Flags) {
+    pub(crate) fn step(&mut self, admit: &Event, kind: Kind, ts_ns: u64, flags: Flags) {
         self.event(Event { kind, ts_ns, flags: admit.flags | flags, ..*admit });
     }
 
     /// Ends a request with its CALLBACK.
-    pub fn end(&mut self, admit: &Event, ts_ns: u64, nbytes: u64, status: i32) {
+    pub(crate) fn end(&mut self, admit: &Event, ts_ns: u64, nbytes: u64, status: i32) {
         let mut flags = admit.flags.without(Flags::SYNTHETIC);
         if ts_ns < admit.ts_ns {
             self.counters.negative += 1;
@@ -95,7 +77,7 @@ impl RecordBuilder {
         self.records.push(Record::Event(Event { parent: RequestId::NONE, link: LinkRule::None, ..event }));
     }
 
-    pub fn object(&mut self, object: Object) -> ObjectId {
+    pub(crate) fn object(&mut self, object: Object) -> ObjectId {
         let (number, is_new) = self.objects.number(object.clone());
         if is_new {
             self.records.push(Record::Object(ObjectId(number), object));
@@ -103,7 +85,7 @@ impl RecordBuilder {
         ObjectId(number)
     }
 
-    pub fn comm(&mut self, comm: Comm) -> CommId {
+    pub(crate) fn comm(&mut self, comm: Comm) -> CommId {
         let (number, is_new) = self.comms.number(comm);
         let id = CommId(number as u16);
         if is_new {

@@ -28,11 +28,11 @@ pub(in crate::mapping) struct Task {
 
 impl Task {
     /// The task itself if the process is not known.
-    pub fn process(&self, tid: u32) -> u32 {
+    pub(crate) fn process(&self, tid: u32) -> u32 {
         self.tgid.unwrap_or(tid)
     }
 
-    pub fn is_client(&self) -> bool {
+    pub(crate) fn is_client(&self) -> bool {
         matches!(self.role, Role::Client | Role::Daemon)
     }
 }
@@ -44,12 +44,12 @@ pub(in crate::mapping) struct Tasks {
 }
 
 impl Tasks {
-    pub fn new(roles: Roles) -> Tasks {
+    pub(crate) fn new(roles: Roles) -> Tasks {
         Tasks { tasks: WordMap::default(), roles }
     }
 
     /// The task of a record, updated from it.
-    pub fn update(&mut self, point: &Tracepoint, builder: &mut RecordBuilder) -> &mut Task {
+    pub(crate) fn update(&mut self, point: &Tracepoint, builder: &mut RecordBuilder) -> &mut Task {
         let task = self.tasks.entry(point.tid).or_default();
         let is_new_process = point.tgid.is_some() && task.tgid != point.tgid;
         if task.comm == point.comm && task.comm_id != CommId::NONE && !is_new_process {
@@ -77,11 +77,11 @@ impl Tasks {
         }
     }
 
-    pub fn get(&mut self, tid: u32) -> Option<&mut Task> {
+    pub(crate) fn get(&mut self, tid: u32) -> Option<&mut Task> {
         self.tasks.get_mut(&tid)
     }
 
-    pub fn created(&mut self, parent: u32, tid: u32, is_thread: bool) {
+    pub(crate) fn created(&mut self, parent: u32, tid: u32, is_thread: bool) {
         let process = self.tasks.get(&parent).map_or(parent, |task| task.process(parent));
         let tgid = Some(if is_thread { process } else { tid });
         let task = Task { tgid, ..Task::default() };
@@ -89,17 +89,17 @@ impl Tasks {
     }
 
     /// Sets the process of a task if it is not known.
-    pub fn adopt(&mut self, tid: u32, tgid: u32) {
+    pub(crate) fn adopt(&mut self, tid: u32, tgid: u32) {
         if let Some(task) = self.tasks.get_mut(&tid) {
             task.tgid.get_or_insert(tgid);
         }
     }
 
-    pub fn remove(&mut self, tid: u32) -> Option<Task> {
+    pub(crate) fn remove(&mut self, tid: u32) -> Option<Task> {
         self.tasks.remove(&tid)
     }
 
-    pub fn drain(&mut self) -> impl Iterator<Item = Task> + '_ {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Task> + '_ {
         self.tasks.drain().map(|(_, task)| task)
     }
 }

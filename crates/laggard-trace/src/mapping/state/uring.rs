@@ -10,7 +10,7 @@ pub(in crate::mapping) struct Uring {
 }
 
 impl Uring {
-    pub fn open_count(&self) -> u64 {
+    pub(crate) fn open_count(&self) -> u64 {
         self.open.len() as u64
     }
 }

@@ -9,8 +9,8 @@ pub(super) mod timeline;
 use laggard_core::report::svg::frame::{number, rectangle, text};
 use maud::{Markup, html};
 
-use crate::format::nanoseconds;
 use crate::model::Op;
+use crate::numbers::nanoseconds;
 
 const WIDTH: f64 = 960.0;
 /// The left end of the plot; names of layers are left of it.

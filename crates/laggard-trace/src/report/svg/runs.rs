@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::{LEFT, RIGHT, WIDTH};
 use crate::characteristics::{Characteristics, LayerMetrics, RunShare};
-use crate::format::{bytes, plain};
+use crate::numbers::{bytes, plain};
 
 const ROW: f64 = 18.0;
 const BARS_LEFT: f64 = LEFT + 150.0;

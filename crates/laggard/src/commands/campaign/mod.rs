@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use laggard_lab::campaign::Config;
-use laggard_lab::campaign::plan::Plan;
+use laggard_lab::campaign::dry_run::Plan;
 use laggard_lab::campaign::recovery::{self, RunLock};
 use laggard_lab::campaign::report::Run;
 use laggard_lab::machine::LabError;
@@ -32,7 +32,7 @@ Examples:
   laggard campaign report runs/c-42 --diff runs/c-41
   laggard campaign replay runs/c-42/case/a-DevFail/ONE/1
   laggard campaign shrink runs/c-42/case/a-DevFail/ALL/1")]
-pub struct Campaign {
+pub(crate) struct Campaign {
     #[command(subcommand)]
     command: Command,
 }
@@ -69,7 +69,7 @@ enum Command {
 }
 
 impl Campaign {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         match self.command {
             Command::Plan { file, json } => plan(&file, json),
             Command::Run(run) => run.run(),

@@ -11,7 +11,7 @@ use super::run::Interrupt;
 use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
-pub fn replay(path: &Path) -> Outcome {
+pub(crate) fn replay(path: &Path) -> Outcome {
     let past = PastCase::read(path).map_err(explained)?;
     let interrupt = Interrupt::listen()?;
     let callbacks =
@@ -38,7 +38,7 @@ fn results(result: &CaseResult) -> Vec<(String, String)> {
     fsck.chain(checks).chain([verdict]).collect()
 }
 
-pub fn shrink(path: &Path) -> Outcome {
+pub(crate) fn shrink(path: &Path) -> Outcome {
     let past = PastCase::read(path).map_err(explained)?;
     let interrupt = Interrupt::listen()?;
     let callbacks = Callbacks { is_over: &|| interrupt.is_wanted(), progress: &|_| {} };

@@ -11,7 +11,7 @@ use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
 #[derive(Args)]
-pub struct ReportCommand {
+pub(crate) struct ReportCommand {
     /// The folder of a run.
     run: PathBuf,
     /// An earlier run to compare with.
@@ -29,7 +29,7 @@ pub struct ReportCommand {
 }
 
 impl ReportCommand {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let of = |folder: &PathBuf| Run::read(folder).and_then(|run| Report::of(&run)).map_err(explained);
         let report = of(&self.run)?;
         let before = self.diff.as_ref().map(of).transpose()?;

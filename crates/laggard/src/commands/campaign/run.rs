@@ -15,7 +15,7 @@ use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
 #[derive(Args)]
-pub struct RunCommand {
+pub(crate) struct RunCommand {
     /// The campaign file.
     file: PathBuf,
     /// Only cases whose names (FAULT/NODES/REPEAT) match this pattern.
@@ -39,7 +39,7 @@ pub struct RunCommand {
 }
 
 impl RunCommand {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let config = Config::read(&self.file).map_err(explained)?;
         let seed = self.seed.unwrap_or(config.seed);
         let mut config = config.with_seed(seed);
@@ -69,7 +69,7 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    pub fn listen() -> anyhow::Result<Interrupt> {
+    pub(crate) fn listen() -> anyhow::Result<Interrupt> {
         use signal_hook::consts::{SIGINT, SIGTERM};
         let is_wanted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
@@ -80,7 +80,7 @@ impl Interrupt {
     }
 
     /// Reports the first signal: the revert may take a while.
-    pub fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         let is_wanted = self.is_wanted.load(Ordering::Relaxed);
         if is_wanted && !self.is_reported.swap(true, Ordering::Relaxed) {
             tell(

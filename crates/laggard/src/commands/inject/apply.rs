@@ -20,7 +20,7 @@ use crate::stop_signal::StopSignal;
 
 /// Apply a fault to nodes for a limited time; prints its id.
 #[derive(Args)]
-pub struct Apply {
+pub(crate) struct Apply {
     /// The name of a fault: see `inject list`.
     fault: String,
     /// A node; may be given several times.
@@ -57,7 +57,7 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 }
 
 impl Apply {
-    pub fn run(self, folder: &Path) -> Outcome {
+    pub(crate) fn run(self, folder: &Path) -> Outcome {
         if self.lasting > self.max_hold {
             bail!(
                 "{} is longer than the longest time of a fault, {} (--max-hold)",

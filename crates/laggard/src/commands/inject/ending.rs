@@ -10,7 +10,7 @@ use crate::failure::{Done, Outcome, tell};
 
 /// Revert a fault before its time is over.
 #[derive(Args)]
-pub struct Undo {
+pub(crate) struct Undo {
     /// The id that `inject apply` has printed.
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     id: Option<String>,
@@ -21,17 +21,17 @@ pub struct Undo {
 
 /// Revert the faults of killed processes, or after a reboot: those that no guard watches.
 #[derive(Args)]
-pub struct Recover {}
+pub(crate) struct Recover {}
 
 impl Undo {
-    pub fn run(self, folder: &Path) -> Outcome {
+    pub(crate) fn run(self, folder: &Path) -> Outcome {
         let selection = self.id.as_deref().map_or(Selection::All, Selection::Id);
         report(&undo::revert(folder, selection).map_err(explained)?)
     }
 }
 
 impl Recover {
-    pub fn run(self, folder: &Path) -> Outcome {
+    pub(crate) fn run(self, folder: &Path) -> Outcome {
         report(&undo::revert(folder, Selection::Orphans).map_err(explained)?)
     }
 }
@@ -44,6 +44,6 @@ fn report(outcomes: &[RevertOutcome]) -> Outcome {
         let result = error.as_ref().map_or_else(|| "reverted".into(), |why| format!("not reverted: {why}"));
         tell(format_args!("{id} {fault} {}: {result}", nodes.join(", ")));
     }
-    let is_well = outcomes.iter().all(|outcome| outcome.error.is_none());
-    Ok(if is_well { Done::Well } else { Done::WithErrors })
+    let is_healthy = outcomes.iter().all(|outcome| outcome.error.is_none());
+    Ok(if is_healthy { Done::Well } else { Done::WithErrors })
 }

@@ -14,7 +14,7 @@ use crate::failure::{Done, Outcome};
 ///
 /// `laggard inject` and `laggard campaign` start it, also on other machines, and use its standard input and output.
 #[derive(Args)]
-pub struct Guard {
+pub(crate) struct Guard {
     /// The folder of undo journals.
     #[arg(long, default_value = inject::FOLDER)]
     folder: PathBuf,
@@ -24,7 +24,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let _groups = undo::guard::detach();
         let (input, output) = (std::io::stdin(), std::io::stdout());
         undo::guard::run(&self.folder, self.journal.as_deref(), input, output).map_err(explained)?;
@@ -33,7 +33,7 @@ impl Guard {
 }
 
 /// The command that starts a guard.
-pub fn command() -> anyhow::Result<Command> {
+pub(crate) fn command() -> anyhow::Result<Command> {
     let mut command = Command::new(std::env::current_exe().context("the guard")?);
     command.arg("guard");
     Ok(command)

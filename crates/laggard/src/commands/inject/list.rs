@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use laggard_lab::faults::FAULTS;
 use laggard_lab::inject::{self, Availability};
-use laggard_lab::manifest;
+use laggard_lab::lab_manifest;
 use serde::Serialize;
 
 use super::status::warn_of_orphans;
@@ -15,7 +15,7 @@ use crate::output;
 
 /// List the faults, and for each node whether it can have them, or what to install.
 #[derive(Args)]
-pub struct List {
+pub(crate) struct List {
     #[command(flatten)]
     nodes: Nodes,
     /// Print JSON.
@@ -37,7 +37,7 @@ struct Entry {
 }
 
 impl List {
-    pub fn run(self, folder: &Path) -> Outcome {
+    pub(crate) fn run(self, folder: &Path) -> Outcome {
         let entry = |fault: &laggard_lab::faults::FaultEntry| Entry {
             model: fault.name,
             parameters: fault.parameters,
@@ -68,7 +68,7 @@ impl List {
 
     /// Without named nodes and without a lab, only the faults are listed.
     fn availabilities(&self) -> anyhow::Result<Vec<Availability>> {
-        if self.nodes.are_default() && manifest::names().is_empty() {
+        if self.nodes.are_default() && lab_manifest::names().is_empty() {
             return Ok(vec![]);
         }
         Ok(inject::doctor(&self.nodes.all()?))

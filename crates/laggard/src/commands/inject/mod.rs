@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use laggard_lab::inject;
 
-pub use guard::Guard;
+pub(crate) use guard::Guard;
 
 use crate::failure::Outcome;
 
@@ -32,7 +32,7 @@ Examples:
   laggard inject status
   laggard inject undo 3f2a9c01
   laggard inject recover                                  revert the faults of a killed laggard")]
-pub struct Inject {
+pub(crate) struct Inject {
     /// The folder of undo journals.
     #[arg(long, global = true, value_name = "FOLDER", default_value = inject::FOLDER)]
     undo_folder: PathBuf,
@@ -50,7 +50,7 @@ enum Command {
 }
 
 impl Inject {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         match self.command {
             Command::List(list) => list.run(&self.undo_folder),
             Command::Apply(apply) => apply.run(&self.undo_folder),

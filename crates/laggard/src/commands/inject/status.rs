@@ -14,7 +14,7 @@ use crate::output;
 
 /// List the active faults, with the time that is left.
 #[derive(Args)]
-pub struct Status {
+pub(crate) struct Status {
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -46,7 +46,7 @@ impl Row {
 }
 
 impl Status {
-    pub fn run(self, folder: &Path) -> Outcome {
+    pub(crate) fn run(self, folder: &Path) -> Outcome {
         let rows: Vec<Row> =
             undo::active_faults(folder).map_err(explained)?.into_iter().map(Row::of).collect();
         if self.json {
@@ -72,7 +72,7 @@ impl Status {
 }
 
 /// Says what to do about active faults without a guard.
-pub fn warn_of_orphans(folder: &Path) {
+pub(crate) fn warn_of_orphans(folder: &Path) {
     if let Err(error) = inject::refuse_orphans(folder) {
         tell(error.to_string().trim_start_matches("refused: "));
     }

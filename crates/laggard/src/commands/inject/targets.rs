@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::Args;
 use laggard_lab::inject::Node;
-use laggard_lab::lab::Lab;
+use laggard_lab::setup::Lab;
 use serde::Deserialize;
 
 use crate::commands::lab::{chosen, explained};
 
 #[derive(Args)]
-pub struct Nodes {
+pub(crate) struct Nodes {
     /// Use the hosts of this lab. Default: the only lab.
     #[arg(long, value_name = "NAME", conflicts_with = "nodes")]
     lab: Option<String>,
@@ -28,11 +28,11 @@ struct File {
 
 impl Nodes {
     /// Neither a lab nor a file is named.
-    pub fn are_default(&self) -> bool {
+    pub(crate) fn are_default(&self) -> bool {
         self.lab.is_none() && self.nodes.is_none()
     }
 
-    pub fn all(&self) -> anyhow::Result<Vec<Node>> {
+    pub(crate) fn all(&self) -> anyhow::Result<Vec<Node>> {
         let Some(path) = &self.nodes else {
             let lab = Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
             return Ok(Node::all_of(&lab));
@@ -49,7 +49,7 @@ impl Nodes {
 }
 
 /// The nodes with these names, in this order.
-pub fn named(all: &[Node], names: &[String]) -> anyhow::Result<Vec<Node>> {
+pub(crate) fn named(all: &[Node], names: &[String]) -> anyhow::Result<Vec<Node>> {
     let find = |name: &String| {
         let found = all.iter().find(|node| node.name == *name).cloned();
         let known: Vec<&str> = all.iter().map(|node| node.name.as_str()).collect();

@@ -14,10 +14,10 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use laggard_lab::faults::Fault;
 use laggard_lab::filesystems;
-use laggard_lab::lab::{self, Step};
+use laggard_lab::lab_file::contents::LabFile;
+use laggard_lab::lab_manifest;
 use laggard_lab::machine::{LabError, needs};
-use laggard_lab::manifest;
-use laggard_lab::plan::file::LabFile;
+use laggard_lab::setup::{self, Step};
 use laggard_lab::undo;
 
 use crate::failure::{Done, Lacking, Outcome, tell};
@@ -38,7 +38,7 @@ Examples:
   laggard lab run --fault disk-busy --server oss3 -o data
   laggard lab suite -o suite --runs 3         all of the paper's faults with all of its workloads
   laggard lab down                            remove the lab")]
-pub struct Lab {
+pub(crate) struct Lab {
     #[command(subcommand)]
     command: Command,
 }
@@ -117,7 +117,7 @@ struct Marked {
 }
 
 impl Lab {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         match self.command {
             Command::Doctor => doctor(),
             Command::Up { file } => up(file),
@@ -128,10 +128,10 @@ impl Lab {
             Command::Run(run) => run.run(),
             Command::Suite(suite) => suite.run(),
             Command::Overhead(overhead) => overhead.run(),
-            Command::Keep(_) => lab::keep(),
-            Command::Hold(_) => lab::hold(),
+            Command::Keep(_) => setup::keep(),
+            Command::Hold(_) => setup::hold(),
             Command::Disk(disk) => {
-                lab::serve_disk(&disk.folder.unwrap_or_default(), &disk.host).map_err(explained)?;
+                setup::serve_disk(&disk.folder.unwrap_or_default(), &disk.host).map_err(explained)?;
                 Ok(Done::Well)
             }
         }
@@ -167,7 +167,7 @@ fn up(file: Option<PathBuf>) -> Outcome {
     };
     let begin = Instant::now();
     let name = lab_file.name.clone();
-    let lab = lab::up(lab_file, &|step| tell(describe(step))).map_err(explained);
+    let lab = setup::up(lab_file, &|step| tell(describe(step))).map_err(explained);
     let lab = lab.with_context(|| format!("the lab {name} did not come up"))?;
     let (hosts, seconds) = (lab.hosts().len() as u64, begin.elapsed().as_secs_f64());
     tell(format_args!("{name}: {} up in {seconds:.1} s", output::count(hosts, "host")));
@@ -187,13 +187,13 @@ fn describe(step: Step) -> &'static str {
 fn down(name: Option<String>) -> Outcome {
     let name = chosen(name)?;
     let begin = Instant::now();
-    lab::down(&name).map_err(explained)?;
+    setup::down(&name).map_err(explained)?;
     tell(format_args!("{name}: down in {:.1} s", begin.elapsed().as_secs_f64()));
     Ok(Done::Well)
 }
 
 fn status(name: Option<String>, json: bool) -> Outcome {
-    let lab = lab::Lab::open(&chosen(name)?).map_err(explained)?;
+    let lab = setup::Lab::open(&chosen(name)?).map_err(explained)?;
     let status = lab.status(undo::faults_of(&lab).map_err(explained)?);
     if json {
         output::json(&status)?;
@@ -220,7 +220,7 @@ fn status(name: Option<String>, json: bool) -> Outcome {
         tell(format_args!("{fault} at {server}: `laggard lab fault {fault} {server} --revert` reverts it"));
     }
     let is_whole =
-        status.is_kept && status.stage == manifest::Stage::Up && status.hosts.iter().all(|h| h.is_there);
+        status.is_kept && status.stage == lab_manifest::Stage::Up && status.hosts.iter().all(|h| h.is_there);
     if !is_whole {
         bail!("the lab {0} is incomplete: run `laggard lab down {0}`", status.name);
     }
@@ -232,7 +232,7 @@ fn status(name: Option<String>, json: bool) -> Outcome {
 
 fn set_fault(fault: &str, server: &str, revert: bool, lab: Option<String>) -> Outcome {
     let fault = Fault::named(fault).map_err(explained)?;
-    let lab = lab::Lab::open(&chosen(lab)?).map_err(explained)?;
+    let lab = setup::Lab::open(&chosen(lab)?).map_err(explained)?;
     let change = if revert { undo::revert_in_lab } else { undo::apply_in_lab };
     let outcome = change(&lab, &fault, server);
     outcome.map_err(explained)?;
@@ -240,7 +240,7 @@ fn set_fault(fault: &str, server: &str, revert: bool, lab: Option<String>) -> Ou
 }
 
 fn exec(host: &str, lab: Option<String>, words: &[String]) -> Outcome {
-    let place = lab::Lab::open(&chosen(lab)?).and_then(|lab| lab.host_place(host)).map_err(explained)?;
+    let place = setup::Lab::open(&chosen(lab)?).and_then(|lab| lab.host_place(host)).map_err(explained)?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let status = place.command(&words).stdin(Stdio::inherit()).status().context("nsenter")?;
     std::process::exit(exit_status(status))
@@ -253,8 +253,8 @@ fn exit_status(status: ExitStatus) -> i32 {
 }
 
 /// The lab of that name, or the only one there is.
-pub fn chosen(name: Option<String>) -> anyhow::Result<String> {
-    let mut names = manifest::names();
+pub(crate) fn chosen(name: Option<String>) -> anyhow::Result<String> {
+    let mut names = lab_manifest::names();
     match (name, names.len()) {
         (Some(name), _) if names.contains(&name) => Ok(name),
         (Some(name), 0) => bail!("there is no lab {name:?}: none is up"),
@@ -266,7 +266,7 @@ pub fn chosen(name: Option<String>) -> anyhow::Result<String> {
 }
 
 /// A missing requirement has its own exit status.
-pub fn explained(error: LabError) -> anyhow::Error {
+pub(crate) fn explained(error: LabError) -> anyhow::Error {
     match error {
         LabError::Lacking(text) => Lacking(text).into(),
         other => other.into(),

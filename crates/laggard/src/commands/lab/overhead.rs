@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use laggard_core::model::time::Span;
 use laggard_lab::experiments::overhead::{self, Measuring};
-use laggard_lab::lab;
+use laggard_lab::setup;
 use serde::Serialize;
 
 use super::workloads::Workloads;
@@ -16,7 +16,7 @@ use crate::failure::{Done, Outcome, tell};
 use crate::output;
 
 #[derive(Args)]
-pub struct Overhead {
+pub(crate) struct Overhead {
     #[command(flatten)]
     workloads: Workloads,
     /// Sampling interval of the recorders.
@@ -46,11 +46,11 @@ struct Line {
 }
 
 impl Overhead {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         if self.rounds < 2 {
             bail!("--rounds {}: a standard error needs at least two rounds", self.rounds);
         }
-        let lab = lab::Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
+        let lab = setup::Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
         let half = Duration::from_secs(self.half.seconds().ceil() as u64);
         let measuring = Measuring { every: self.every, rounds: self.rounds, half };
         let mut lines = vec![];

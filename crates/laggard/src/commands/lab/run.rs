@@ -6,15 +6,15 @@ use anyhow::{Context, bail};
 use clap::Args;
 use laggard_lab::experiments::{Experiment, ExperimentFile};
 use laggard_lab::faults::Fault;
-use laggard_lab::lab;
 use laggard_lab::runner::Callbacks;
+use laggard_lab::setup;
 
 use super::timing::Timing;
 use super::{chosen, explained};
 use crate::failure::{Done, Outcome, tell};
 
 #[derive(Args)]
-pub struct Run {
+pub(crate) struct Run {
     /// ddw, ddr, iozonew, iozoner or postmark.
     #[arg(long, value_name = "NAME", default_value = "ddw")]
     workload: String,
@@ -38,8 +38,8 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn run(self) -> Outcome {
-        let lab = lab::Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
+    pub(crate) fn run(self) -> Outcome {
+        let lab = setup::Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
         let experiment = self.experiment(&lab)?;
         let out = std::path::absolute(&self.out).with_context(|| self.out.display().to_string())?;
         let callbacks = Callbacks { is_over: &|| false, progress: &|line| tell(line) };
@@ -52,7 +52,7 @@ impl Run {
         Ok(Done::Well)
     }
 
-    fn experiment(&self, lab: &lab::Lab) -> anyhow::Result<Experiment> {
+    fn experiment(&self, lab: &setup::Lab) -> anyhow::Result<Experiment> {
         let named = || Fault::named(&self.fault).map_err(explained);
         let draw =
             |fault: &Fault| Experiment::draw_server(&lab.manifest.lab, &self.workload, fault, self.seed);

@@ -6,8 +6,8 @@ use anyhow::Context;
 use clap::Args;
 use laggard_lab::experiments::suite;
 use laggard_lab::faults::Fault;
-use laggard_lab::lab;
 use laggard_lab::runner::Event;
+use laggard_lab::setup;
 
 use super::timing::Timing;
 use super::workloads::Workloads;
@@ -16,7 +16,7 @@ use crate::failure::{Done, Outcome, tell};
 use crate::{output, progress};
 
 #[derive(Args)]
-pub struct Suite {
+pub(crate) struct Suite {
     /// Where the datasets go, a folder each. Finished ones are not run again.
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
@@ -44,8 +44,8 @@ pub struct Suite {
 }
 
 impl Suite {
-    pub fn run(self) -> Outcome {
-        let lab = lab::Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
+    pub(crate) fn run(self) -> Outcome {
+        let lab = setup::Lab::open(&chosen(self.lab.clone())?).map_err(explained)?;
         let suite = self.suite()?;
         let out = std::path::absolute(&self.out).with_context(|| self.out.display().to_string())?;
         let bar = progress::over_experiments();

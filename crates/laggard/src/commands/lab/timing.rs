@@ -9,10 +9,10 @@ use laggard_lab::experiments::Parts;
 use crate::arguments::positive_span;
 
 #[derive(Args)]
-pub struct Timing {
+pub(crate) struct Timing {
     /// Sampling interval.
     #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = positive_span)]
-    pub every: Span,
+    pub(crate) every: Span,
     /// The workload runs this long before the recording begins.
     #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = positive_span)]
     settle: Span,
@@ -28,7 +28,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    pub fn parts(&self) -> Parts {
+    pub(crate) fn parts(&self) -> Parts {
         let whole = |span: Span| Duration::from_secs(span.seconds().ceil() as u64);
         Parts {
             settle: whole(self.settle),

@@ -3,7 +3,7 @@
 use clap::Args;
 
 #[derive(Args)]
-pub struct Workloads {
+pub(crate) struct Workloads {
     /// Workloads of the clients.
     #[arg(
         long = "workloads",
@@ -11,5 +11,5 @@ pub struct Workloads {
         value_delimiter = ',',
         default_value = "ddw,ddr,iozonew,iozoner,postmark"
     )]
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }

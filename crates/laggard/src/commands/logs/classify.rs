@@ -8,9 +8,9 @@ use clap::Args;
 use laggard_core::model::time::{Timestamp, parse_time};
 use laggard_logs::{Case, Clock, LogCounts, Parser, Rules, Truth};
 
+use super::print;
 use super::reading::{self, Reader};
 use super::report::{By, Report};
-use super::tables;
 use crate::arguments::now;
 use crate::failure::{Done, Outcome};
 use crate::output;
@@ -21,7 +21,7 @@ use crate::output;
 /// whole folders are read; formats are detected by content. Logs of campaigns and those published by the authors of
 /// PFault are separated by fault, phase and node.
 #[derive(Args)]
-pub struct Classify {
+pub(crate) struct Classify {
     /// Files, folders, archives.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -46,12 +46,12 @@ pub struct Classify {
 }
 
 impl Classify {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let report = self.report()?;
         if self.json {
             output::json(&report)?;
         } else {
-            tables::print(&report, self.by)?;
+            print::print(&report, self.by)?;
         }
         Ok(if report.unreadable.is_empty() { Done::Well } else { Done::WithErrors })
     }

@@ -1,9 +1,9 @@
 //! `laggard logs`: analysis of log files.
 
 mod classify;
+mod print;
 mod reading;
 mod report;
-mod tables;
 
 use clap::{Args, Subcommand};
 
@@ -18,7 +18,7 @@ Examples:
   laggard logs classify logs --baseline logs.healthy  without what a healthy system logs
   laggard logs classify runs/7 --by node             the logs of a campaign, or of PFault's authors
   laggard logs classify --adapter lustre dk.gz --json")]
-pub struct Logs {
+pub(crate) struct Logs {
     #[command(subcommand)]
     command: Command,
 }
@@ -29,7 +29,7 @@ enum Command {
 }
 
 impl Logs {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         match self.command {
             Command::Classify(classify) => classify.run(),
         }

@@ -12,18 +12,18 @@ use laggard_logs::{Classifier, Clock, LogCounts, Parser, Place, Rules};
 use crate::failure::tell;
 
 /// Reads each log by the rules of its file system.
-pub struct Reader {
+pub(crate) struct Reader {
     adapter: Option<Rules>,
     parser: Option<Parser>,
     clock: Clock,
     since: Option<Timestamp>,
     nodes: Vec<String>,
     classifiers: BTreeMap<String, Classifier>,
-    pub unreadable: Vec<String>,
+    pub(crate) unreadable: Vec<String>,
 }
 
 impl Reader {
-    pub fn new(
+    pub(crate) fn new(
         adapter: Option<Rules>,
         parser: Option<Parser>,
         clock: Clock,
@@ -35,7 +35,7 @@ impl Reader {
     }
 
     /// Reads all logs in these paths. Logs that cannot be read are reported and skipped.
-    pub fn read(&mut self, paths: &[PathBuf]) -> anyhow::Result<Vec<LogCounts>> {
+    pub(crate) fn read(&mut self, paths: &[PathBuf]) -> anyhow::Result<Vec<LogCounts>> {
         let mut all = Vec::new();
         for path in paths {
             let root = path.to_string_lossy();
@@ -107,7 +107,7 @@ fn scanned(
 }
 
 /// The nodes of a campaign's logs whose names contain a digit. Other names could be ordinary words.
-pub fn nodes(paths: &[PathBuf]) -> Vec<String> {
+pub(crate) fn nodes(paths: &[PathBuf]) -> Vec<String> {
     let places = |path: &PathBuf| {
         let files = laggard_input::files(path).unwrap_or_default();
         files

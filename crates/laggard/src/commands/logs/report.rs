@@ -6,7 +6,7 @@ use laggard_logs::{Distance, Score, Sign};
 use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum By {
+pub(crate) enum By {
     Phase,
     Node,
     Source,
@@ -15,14 +15,14 @@ pub enum By {
 }
 
 #[derive(Serialize)]
-pub struct Report {
-    pub schema: &'static str,
-    pub since: Option<Timestamp>,
+pub(crate) struct Report {
+    pub(crate) schema: &'static str,
+    pub(crate) since: Option<Timestamp>,
     /// Number of logs read.
-    pub logs: usize,
-    pub bytes: u64,
-    pub unreadable: Vec<String>,
-    pub signs: Vec<Sign>,
-    pub scores: Vec<Score>,
-    pub distances: Vec<Distance>,
+    pub(crate) logs: usize,
+    pub(crate) bytes: u64,
+    pub(crate) unreadable: Vec<String>,
+    pub(crate) signs: Vec<Sign>,
+    pub(crate) scores: Vec<Score>,
+    pub(crate) distances: Vec<Distance>,
 }

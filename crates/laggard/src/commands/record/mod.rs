@@ -1,6 +1,7 @@
 //! `laggard record`: samples this host.
 
-mod recording;
+mod facts;
+mod record_loop;
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use clap::Args;
 use laggard_core::model::time::Span;
 use laggard_sources::live::clock::Schedule;
 use laggard_sources::live::connection::Filter;
+use laggard_sources::live::facts::FactsOptions;
 use laggard_sources::live::host;
 use laggard_sources::live::prefix::Prefix;
 use laggard_sources::live::sampler::{Options, Sampler};
@@ -18,7 +20,8 @@ use laggard_sources::live::traffic::Bounds;
 use laggard_store::origin::RECORDER;
 use laggard_store::{Dataset, Origin, Retention};
 
-use recording::{Recording, Summary};
+use facts::FactsThread;
+use record_loop::{Recording, Summary};
 
 use crate::arguments::{positive_span, size};
 use crate::failure::{Done, Lacking, Outcome, TooPoor, tell};
@@ -35,7 +38,7 @@ Examples:
   laggard record -o data --every 100ms --for 30s --devices 'sd*'
   laggard record -o data --netns oss3 --host oss3 --ports 24007,49152
   laggard record -o data --keep 14d --keep-bytes 20GiB")]
-pub struct Record {
+pub(crate) struct Record {
     /// The dataset: a folder, created if it does not exist.
     #[arg(short, long, value_name = "DATASET")]
     out: String,
@@ -51,6 +54,9 @@ pub struct Record {
     /// Read this folder instead of /proc, without TCP connections.
     #[arg(long, value_name = "DIR", default_value = "/proc")]
     procfs: PathBuf,
+    /// Read this folder instead of /sys. Default: /sys, or nothing if --procfs is a copy.
+    #[arg(long, value_name = "DIR")]
+    sysfs: Option<PathBuf>,
     /// Record the network of this namespace.
     #[arg(long, value_name = "NAME")]
     netns: Option<String>,
@@ -90,7 +96,7 @@ pub struct Record {
 }
 
 impl Record {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let summary = self.record()?;
         if !summary.is_complete() {
             return Ok(Done::WithErrors);
@@ -110,8 +116,11 @@ impl Record {
         let sampler = Sampler::new(self.options(&host)?).map_err(|error| Lacking(error.to_string()))?;
         let retention = Retention { max_age: self.keep, max_bytes: self.keep_bytes };
         let folder = self.folder()?;
-        Recording::start(&folder, self.origin(&host), sampler, schedule, self.flush, retention)?
-            .run(self.duration, self.quiet)
+        let recording =
+            Recording::start(&folder, self.origin(&host), sampler, schedule, self.flush, retention)?;
+        let facts = self.facts_options().map(|options| FactsThread::start(&folder, &host, options));
+        let _facts = facts.transpose().context("the thread for host facts")?;
+        recording.run(self.duration, self.quiet)
     }
 
     /// A live tail is appended to, which object stores do not support.
@@ -160,6 +169,13 @@ impl Record {
             netns: self.netns.clone(),
             without: self.without.iter().filter_map(|name| SourceId::named(name)).collect(),
         })
+    }
+
+    /// None if nothing describes the host.
+    fn facts_options(&self) -> Option<FactsOptions> {
+        let is_live = self.procfs == *"/proc" && self.sysfs.is_none();
+        let sysfs = self.sysfs.clone().or_else(|| is_live.then(|| "/sys".into()))?;
+        Some(FactsOptions { sysfs, procfs: self.procfs.clone(), netns: self.netns.clone(), is_live })
     }
 
     fn origin(&self, host: &str) -> Origin {

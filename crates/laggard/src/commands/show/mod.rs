@@ -8,8 +8,8 @@ use clap::Args;
 use globset::GlobMatcher;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
+use laggard_core::tables::covered_times::{CoveredTime, portion_length, portions};
 use laggard_core::tables::grid::Grid;
-use laggard_core::tables::stretches::{Stretch, portion_length, portions};
 use laggard_store::tabulate::Tabulator;
 
 use writers::{Format, Series};
@@ -29,7 +29,7 @@ Examples:
   laggard show data await --component 'oss3:*'
   laggard show data await tps --every 15s --from -2h --format csv > await.csv
   laggard show data %util --every 1m --format plot")]
-pub struct Show {
+pub(crate) struct Show {
     /// The dataset: a folder, or an object-store prefix.
     dataset: String,
     /// The metrics to show: await, tps, %util, rxbyt, cwnd, ...
@@ -54,7 +54,7 @@ const VALUES_IN_MEMORY: usize = 4_000_000;
 const MAX_INSTANTS_OF_A_PLOT: i64 = 2000;
 
 impl Show {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let dataset = tables::open(&self.dataset)?;
         if self.metric.is_empty() {
             return tables::overview(&dataset, false);
@@ -133,7 +133,7 @@ impl Show {
         ))
     }
 
-    fn outside(&self, stretches: &[Stretch], step: Span) -> TooPoor {
+    fn outside(&self, stretches: &[CoveredTime], step: Span) -> TooPoor {
         let (first, last) = (stretches.first().map(|s| s.first), stretches.last().map(|s| s.last));
         let span = first.zip(last).map(|(first, last)| format!("from {first} to {last}")).unwrap_or_default();
         TooPoor(format!(

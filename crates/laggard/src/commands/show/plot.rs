@@ -6,7 +6,7 @@ const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇',
 const MISSING: char = '·';
 
 /// One character for each of `width` slices of the values: the height of their mean relative to `top`.
-pub fn sparkline(values: &[f64], width: usize, top: f64) -> String {
+pub(crate) fn sparkline(values: &[f64], width: usize, top: f64) -> String {
     slices(values, width).map(|slice| block(mean(slice), top)).collect()
 }
 
@@ -20,7 +20,7 @@ fn block(value: Option<f64>, top: f64) -> char {
 }
 
 /// A curve of braille dots, `height` lines of `width` characters, with the top and bottom value on the left.
-pub fn curve(values: &[f64], width: usize, height: usize) -> Vec<String> {
+pub(crate) fn curve(values: &[f64], width: usize, height: usize) -> Vec<String> {
     let columns: Vec<Option<(f64, f64)>> = slices(values, width * 2).map(range).collect();
     let top = columns.iter().flatten().map(|r| r.1).fold(0.0, f64::max);
     let mut dots = vec![vec![0u8; width]; height];

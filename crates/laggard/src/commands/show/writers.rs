@@ -16,7 +16,7 @@ use super::plot;
 use crate::output;
 
 /// Values of all metrics and components on one grid.
-pub struct Series {
+pub(crate) struct Series {
     grid: Grid,
     tables: Vec<Table>,
     /// In order of output, with the row in each table that has the component.
@@ -24,7 +24,7 @@ pub struct Series {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// Aligned columns.
     Table,
     /// Comma-separated, with a heading.
@@ -35,7 +35,7 @@ pub enum Format {
     Plot,
 }
 
-pub trait Writer {
+pub(crate) trait Writer {
     fn write(&mut self, series: &Series) -> io::Result<()>;
     fn finish(&mut self) -> io::Result<()>;
 }
@@ -43,7 +43,7 @@ pub trait Writer {
 type Out = io::BufWriter<anstream::AutoStream<io::StdoutLock<'static>>>;
 
 impl Format {
-    pub fn writer(self, metrics: &[&'static Metric], every: Span) -> Box<dyn Writer> {
+    pub(crate) fn writer(self, metrics: &[&'static Metric], every: Span) -> Box<dyn Writer> {
         let (out, metrics) = (output::stdout(), metrics.to_vec());
         match self {
             Format::Table => Box::new(Aligned { out, metrics, has_begun: false }),
@@ -56,7 +56,7 @@ impl Format {
 
 impl Series {
     /// A table may lack some of the components.
-    pub fn new(grid: Grid, tables: Vec<Table>) -> Series {
+    pub(crate) fn new(grid: Grid, tables: Vec<Table>) -> Series {
         let mut rows: HashMap<Arc<str>, Vec<Option<usize>>> = HashMap::new();
         for (number, table) in tables.iter().enumerate() {
             for (row, name) in table.components.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Series {
         Series { grid, tables, components }
     }
 
-    pub fn has_values(&self) -> bool {
+    pub(crate) fn has_values(&self) -> bool {
         self.tables.iter().any(|table| table.values.iter().any(|v| !v.is_nan()))
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use laggard_core::model::component::{Kind, natural_order};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::coverage::Coverage;
-use laggard_core::tables::rhythm::Rhythm;
+use laggard_core::tables::schedule::SamplingSchedule;
 use laggard_store::tabulate::rhythm;
 use laggard_store::{Dataset, Segment, Selection, State, StoreError, Wanted};
 use serde::Serialize;
@@ -16,39 +16,39 @@ use crate::failure::tell;
 
 /// One table of one host over all its segments.
 #[derive(Debug, Serialize)]
-pub struct Contents {
-    pub host: String,
-    pub table: &'static str,
-    pub every: Span,
-    pub first: Timestamp,
-    pub last: Timestamp,
-    pub rows: u64,
+pub(crate) struct Contents {
+    pub(crate) host: String,
+    pub(crate) table: &'static str,
+    pub(crate) every: Span,
+    pub(crate) first: Timestamp,
+    pub(crate) last: Timestamp,
+    pub(crate) rows: u64,
     /// Instants with a sample of at least one component.
-    pub samples: u64,
+    pub(crate) samples: u64,
     /// Instants without any sample.
-    pub missing: u64,
-    pub gaps: Vec<Missing>,
-    pub bytes: u64,
-    pub live: bool,
-    pub components: BTreeMap<String, Rows>,
+    pub(crate) missing: u64,
+    pub(crate) gaps: Vec<Missing>,
+    pub(crate) bytes: u64,
+    pub(crate) live: bool,
+    pub(crate) components: BTreeMap<String, Rows>,
 }
 
 /// A gap between two samples.
 #[derive(Debug, Serialize)]
-pub struct Missing {
-    pub from: Timestamp,
-    pub to: Timestamp,
+pub(crate) struct Missing {
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Rows {
-    pub rows: u64,
-    pub first: Timestamp,
-    pub last: Timestamp,
+pub(crate) struct Rows {
+    pub(crate) rows: u64,
+    pub(crate) first: Timestamp,
+    pub(crate) last: Timestamp,
 }
 
 /// The contents of a dataset, and the number of files that could not be read. Prints the errors of these.
-pub fn contents(dataset: &Dataset) -> anyhow::Result<(Vec<Contents>, usize)> {
+pub(crate) fn contents(dataset: &Dataset) -> anyhow::Result<(Vec<Contents>, usize)> {
     let listing = dataset.segments()?;
     let mut problems = listing.problems.len();
     listing.problems.iter().for_each(tell);
@@ -81,9 +81,14 @@ struct Account {
 
 impl Account {
     fn new(segments: &[Segment]) -> Account {
-        let rhythms = segments.iter().filter_map(|segment| rhythm(segment).ok());
-        let rhythm = rhythms.max_by_key(|r| r.every).unwrap_or(Rhythm::on_grid(Span::SECOND));
-        Account { rows: 0, coverage: Coverage::new(rhythm), components: BTreeMap::new(), every: rhythm.every }
+        let schedules = segments.iter().filter_map(|segment| rhythm(segment).ok());
+        let schedule = schedules.max_by_key(|r| r.every).unwrap_or(SamplingSchedule::on_grid(Span::SECOND));
+        Account {
+            rows: 0,
+            coverage: Coverage::new(schedule),
+            components: BTreeMap::new(),
+            every: schedule.every,
+        }
     }
 
     fn add(&mut self, segment: &Segment) -> Result<(), StoreError> {

@@ -1,6 +1,7 @@
 //! `laggard tables`: the contents of a dataset.
 
 mod contents;
+mod facts;
 
 use clap::Args;
 use laggard_core::model::component::natural_order;
@@ -10,7 +11,7 @@ use serde::Serialize;
 
 use contents::{Contents, Missing, contents};
 
-use crate::failure::{Done, Outcome, TooPoor};
+use crate::failure::{Done, Outcome, TooPoor, tell};
 use crate::output;
 
 /// Show the contents of a dataset: hosts, tables, components, time span, gaps, sample counts.
@@ -19,33 +20,51 @@ use crate::output;
 Examples:
   laggard tables data
   laggard tables data --components
+  laggard tables data --facts
   laggard tables s3://bucket/prefix --json")]
-pub struct Tables {
+pub(crate) struct Tables {
     /// The dataset: a folder, or an object-store prefix.
     dataset: String,
     /// Print one line per component instead of one per table.
     #[arg(long)]
     components: bool,
-    /// Print JSON, including components and gaps.
+    /// Print what was recorded about each host: block devices, network interfaces, listening TCP ports.
+    #[arg(long, conflicts_with = "components")]
+    facts: bool,
+    /// Print JSON, including components, gaps and facts.
     #[arg(long)]
     json: bool,
 }
 
 impl Tables {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let dataset = open(&self.dataset)?;
         if self.json {
             let (tables, problems) = contents(&dataset)?;
             not_empty(&tables, problems)?;
-            output::json(&Document { schema: "laggard.tables/1", tables: &tables })?;
-            return Ok(done(problems));
+            let (hosts, unread) = dataset.facts(Timestamp::MAX)?;
+            unread.iter().for_each(tell);
+            let hosts = facts::document(&hosts);
+            output::json(&Document { schema: "laggard.tables/1", tables: &tables, hosts })?;
+            return Ok(done(problems + unread.len()));
         }
-        overview(&dataset, self.components)
+        if self.facts { self.facts(&dataset) } else { overview(&dataset, self.components) }
+    }
+
+    fn facts(&self, dataset: &Dataset) -> Outcome {
+        let (hosts, problems) = dataset.facts(Timestamp::MAX)?;
+        problems.iter().for_each(tell);
+        if hosts.is_empty() && problems.is_empty() {
+            let why = "only `laggard record` records them, from /sys";
+            anyhow::bail!(TooPoor(format!("{}: has no facts about its hosts: {why}", self.dataset)));
+        }
+        output::print(&facts::lines(&hosts))?;
+        Ok(done(problems.len()))
     }
 }
 
 /// Opens a dataset that must exist.
-pub fn open(location: &str) -> anyhow::Result<Dataset> {
+pub(crate) fn open(location: &str) -> anyhow::Result<Dataset> {
     if !location.contains("://") && !std::path::Path::new(location).is_dir() {
         anyhow::bail!(
             "{location}: no such folder: create a dataset with `laggard record` or `laggard import`"
@@ -54,7 +73,7 @@ pub fn open(location: &str) -> anyhow::Result<Dataset> {
     Ok(Dataset::open(location)?)
 }
 
-pub fn overview(dataset: &Dataset, components: bool) -> Outcome {
+pub(crate) fn overview(dataset: &Dataset, components: bool) -> Outcome {
     let (tables, problems) = contents(dataset)?;
     not_empty(&tables, problems)?;
     if components {
@@ -69,7 +88,7 @@ fn not_empty(tables: &[Contents], problems: usize) -> Result<(), TooPoor> {
     if tables.is_empty() && problems == 0 { Err(empty()) } else { Ok(()) }
 }
 
-pub fn empty() -> TooPoor {
+pub(crate) fn empty() -> TooPoor {
     TooPoor("the dataset is empty: fill it with `laggard record` or `laggard import`".into())
 }
 
@@ -81,6 +100,8 @@ fn done(problems: usize) -> Done {
 struct Document<'a> {
     schema: &'static str,
     tables: &'a [Contents],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hosts: Vec<facts::Host<'a>>,
 }
 
 fn table_lines(tables: &[Contents]) -> comfy_table::Table {

@@ -29,7 +29,7 @@ Examples:
   laggard trace analyze run.ltr --csv > metrics.csv
 
 Exit status: 0 no finding is worth a fix, 1 findings, 2 usage or input error, 4 too many events were lost.")]
-pub struct Analyze {
+pub(crate) struct Analyze {
     /// The trace file.
     #[arg(value_name = "TRACE.ltr")]
     file: PathBuf,
@@ -53,7 +53,7 @@ pub struct Analyze {
 }
 
 impl Analyze {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let page = self.html.as_deref().map(AtomicFile::create).transpose()?;
         let events = self.perfetto.as_deref().map(AtomicFile::create).transpose()?;
         let reference = opening::reference(self.reference.as_ref())?;

@@ -14,7 +14,7 @@ use crate::output;
 
 /// Learn expected values from runs that are known to be good.
 #[derive(Args)]
-pub struct Baseline {
+pub(crate) struct Baseline {
     #[command(subcommand)]
     command: Command,
 }
@@ -41,7 +41,7 @@ struct Add {
 }
 
 impl Baseline {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let Command::Add(add) = self.command;
         add.run()
     }
@@ -64,12 +64,12 @@ impl Add {
 }
 
 /// The day in UTC.
-pub fn today() -> String {
+pub(crate) fn today() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }
 
 /// The reference file with a comment that explains it.
-pub fn described(reference: &Reference) -> String {
+pub(crate) fn described(reference: &Reference) -> String {
     format!(
         "# Expected values of trace metrics: `laggard trace analyze RUN.ltr --ref THIS`.\n\
          # [[device]]: measurements of `laggard trace calibrate`.\n\

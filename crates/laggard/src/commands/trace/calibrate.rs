@@ -24,7 +24,7 @@ use crate::output;
 Examples:
   laggard trace calibrate --file /srv/data/calibration -o ref.toml
   laggard trace calibrate --dev /dev/sdb -o ref.toml --for 500ms")]
-pub struct Calibrate {
+pub(crate) struct Calibrate {
     /// A file on the device; created and removed again if it does not exist.
     #[arg(long, value_name = "FILE", required_unless_present = "dev", conflicts_with = "dev")]
     file: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct Calibrate {
 }
 
 impl Calibrate {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let exists = self.out.exists();
         let mut reference = opening::reference(exists.then_some(&self.out))?;
         let file = AtomicFile::create(&self.out)?;

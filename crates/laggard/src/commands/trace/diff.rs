@@ -18,7 +18,7 @@ Examples:
   laggard trace diff before.ltr after.ltr
   laggard trace diff before.ltr after.ltr --all-metrics
   laggard trace diff before.ltr after.ltr --json | jq .fixed")]
-pub struct Diff {
+pub(crate) struct Diff {
     /// The first trace.
     #[arg(value_name = "A.ltr")]
     before: PathBuf,
@@ -39,7 +39,7 @@ pub struct Diff {
 }
 
 impl Diff {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let options = self.scope.options();
         let reference = opening::reference(self.reference.as_ref())?;
         let before = opening::characteristics(&self.before, &options)?;

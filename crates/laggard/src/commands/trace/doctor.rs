@@ -8,14 +8,14 @@ use crate::output;
 
 /// Check the requirements of `trace record`, and show how to get what is missing.
 #[derive(Args)]
-pub struct Doctor {
+pub(crate) struct Doctor {
     /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 impl Doctor {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let checks = doctor::checks();
         if self.json {
             output::json(&checks)?;

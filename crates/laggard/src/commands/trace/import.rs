@@ -32,7 +32,7 @@ Examples:
   laggard trace import fio_lat.1.log fio_lat.2.log -o run.ltr
   laggard trace import --format strace calls.txt --host oss3 -o run.ltr
   laggard trace import trace.txt --server my-brick* -o run.ltr")]
-pub struct Import {
+pub(crate) struct Import {
     /// Files, folders or archives; - for standard input.
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -55,7 +55,7 @@ pub struct Import {
 }
 
 impl Import {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let out = AtomicFile::create(&self.out)?;
         let paths = expand(&self.files);
         let options = Options {
@@ -99,7 +99,7 @@ impl Import {
 
 /// Counts of missing and damaged data; empty if there is none.
 fn remarks(counters: &Counters) -> String {
-    let told = [
+    let notes = [
         (counters.lost, "lost by the tool"),
         (counters.dropped, "not understood"),
         (counters.unmatched_begin, "without an end"),
@@ -107,8 +107,8 @@ fn remarks(counters: &Counters) -> String {
         (counters.negative, "ended before they began"),
         (counters.out_of_order, "out of order"),
     ];
-    let told = told.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} {what}"));
-    told.collect()
+    let notes = notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("; {count} {what}"));
+    notes.collect()
 }
 
 struct Work {

@@ -22,7 +22,7 @@ use crate::output;
 #[command(after_help = "\
 Examples:
   laggard trace merge client.ltr oss1.ltr oss2.ltr -o all.ltr")]
-pub struct Merge {
+pub(crate) struct Merge {
     /// The traces, a client first.
     #[arg(required = true, num_args = 2..)]
     files: Vec<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Merge {
 }
 
 impl Merge {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let out = AtomicFile::create(&self.out)?;
         if self.files.len() > usize::from(u16::MAX) {
             bail!("more traces than one file can hold");

@@ -27,7 +27,7 @@ Examples:
   laggard trace show run.ltr --slowest 20              show single requests
   laggard trace diff before.ltr after.ltr              compare two traces
   laggard trace calibrate --file /srv/x -o ref.toml    measure the device")]
-pub struct Trace {
+pub(crate) struct Trace {
     #[command(subcommand)]
     command: Command,
 }
@@ -48,7 +48,7 @@ enum Command {
 }
 
 impl Trace {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         match self.command {
             Command::Doctor(doctor) => doctor.run(),
             Command::Record(record) => record.run(),

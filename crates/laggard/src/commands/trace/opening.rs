@@ -18,7 +18,7 @@ use crate::failure::tell;
 
 /// The requests to analyse.
 #[derive(Args, Clone)]
-pub struct ScopeArgs {
+pub(crate) struct ScopeArgs {
     /// Only processes whose name matches. Default: as captured, or those with the most bytes at the top layer.
     #[arg(long, value_name = "REGEX")]
     comm: Option<Regex>,
@@ -34,7 +34,7 @@ pub struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    pub fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         let selection = match (&self.comm, self.pid.is_empty(), self.all) {
             (Some(pattern), _, _) => {
                 let (filter, words) = (pattern.clone(), pattern.to_string());
@@ -48,7 +48,7 @@ impl ScopeArgs {
     }
 }
 
-pub fn open(path: &Path) -> anyhow::Result<Reader<File>> {
+pub(crate) fn open(path: &Path) -> anyhow::Result<Reader<File>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     Reader::open(file).with_context(|| {
         format!("{}: `laggard trace record` and `laggard trace import` write trace files", path.display())
@@ -56,7 +56,7 @@ pub fn open(path: &Path) -> anyhow::Result<Reader<File>> {
 }
 
 /// Reads a trace file, and reports damage to standard error.
-pub fn characteristics(path: &Path, options: &Options) -> anyhow::Result<Characteristics> {
+pub(crate) fn characteristics(path: &Path, options: &Options) -> anyhow::Result<Characteristics> {
     let mut reader = open(path)?;
     let all = characterise(&mut reader, options);
     let damage = reader.damage();
@@ -70,7 +70,7 @@ pub fn characteristics(path: &Path, options: &Options) -> anyhow::Result<Charact
 }
 
 /// The built-in defaults without a file.
-pub fn reference(path: Option<&PathBuf>) -> anyhow::Result<Reference> {
+pub(crate) fn reference(path: Option<&PathBuf>) -> anyhow::Result<Reference> {
     let Some(path) = path else { return Ok(Reference::default()) };
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     Reference::parse(&text).with_context(|| path.display().to_string())

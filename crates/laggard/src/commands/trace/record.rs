@@ -35,7 +35,7 @@ Examples:
   laggard trace record -o run.ltr --pid 4711 --duration 10s
   laggard trace record -o run.ltr --mount /mnt/gluster --server comm=glusterfsd -- dd if=/dev/zero of=/mnt/gluster/x
   laggard trace record -o run.ltr --dev sdb --layers blk,dev --duration 30s")]
-pub struct Record {
+pub(crate) struct Record {
     /// The trace file.
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
@@ -88,19 +88,19 @@ enum Server {
 
 /// Removes the kernel objects of a killed recorder.
 #[derive(Args)]
-pub struct Guard {
+pub(crate) struct Guard {
     manifest: PathBuf,
 }
 
 impl Guard {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         guard::run(&self.manifest)?;
         Ok(Done::Well)
     }
 }
 
 impl Record {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let mut starter = Starter::new(&self.command)?;
         let plan = self.plan(starter.as_ref().map(Starter::task)).map_err(explained)?;
         let file = File::create(&self.out).with_context(|| self.out.display().to_string())?;
@@ -248,7 +248,7 @@ fn server(text: &str) -> Result<Server, String> {
 }
 
 /// A missing kernel feature has its own exit status.
-pub fn explained(error: CaptureError) -> anyhow::Error {
+pub(crate) fn explained(error: CaptureError) -> anyhow::Error {
     match error {
         CaptureError::Lacking(text) => Lacking(text).into(),
         other => anyhow!(other),

@@ -7,8 +7,8 @@ use anyhow::bail;
 use clap::Args;
 use laggard_trace::analysis::Options;
 use laggard_trace::excerpts::{self, Gap, RequestPath};
-use laggard_trace::format::{bytes, nanoseconds};
 use laggard_trace::model::{Event, Kind, Layer, Request, RequestId};
+use laggard_trace::numbers::{bytes, nanoseconds};
 use laggard_trace::report::event_line;
 
 use super::opening::{self, ScopeArgs};
@@ -23,7 +23,7 @@ Examples:
   laggard trace show run.ltr --slowest 5 --layer dev
   laggard trace show run.ltr --req 2199023255600     the path of one request
   laggard trace show run.ltr --gap                   when the lowest layer was idle while others waited")]
-pub struct Show {
+pub(crate) struct Show {
     /// The trace file.
     #[arg(value_name = "TRACE.ltr")]
     file: PathBuf,
@@ -51,7 +51,7 @@ struct Query {
 }
 
 impl Show {
-    pub fn run(self) -> Outcome {
+    pub(crate) fn run(self) -> Outcome {
         let options = self.scope.options();
         match (self.query.req, self.query.slowest) {
             (Some(id), _) => path(&self.file, &options, RequestId(id)),

@@ -10,7 +10,7 @@ use crate::failure::{Done, tell};
 use crate::stop_signal::StopHandle;
 
 /// A thread that waits to start a command.
-pub struct Starter {
+pub(crate) struct Starter {
     task: u32,
     words: Vec<String>,
     go: Sender<StopHandle>,
@@ -20,7 +20,7 @@ pub struct Starter {
 
 impl Starter {
     /// None without a command.
-    pub fn new(words: &[String]) -> anyhow::Result<Option<Starter>> {
+    pub(crate) fn new(words: &[String]) -> anyhow::Result<Option<Starter>> {
         let Some((program, arguments)) = words.split_first() else { return Ok(None) };
         let mut command = Command::new(program);
         command.args(arguments);
@@ -46,12 +46,12 @@ impl Starter {
     }
 
     /// The kernel's number of the thread.
-    pub fn task(&self) -> u32 {
+    pub(crate) fn task(&self) -> u32 {
         self.task
     }
 
     /// Starts the command; `handle` is used when it ends.
-    pub fn start(&mut self, handle: StopHandle) -> anyhow::Result<()> {
+    pub(crate) fn start(&mut self, handle: StopHandle) -> anyhow::Result<()> {
         let gone = || anyhow!("the thread of the command has ended");
         self.go.send(handle).map_err(|_| gone())?;
         let started = self.started.recv().map_err(|_| gone())?;
@@ -59,7 +59,7 @@ impl Starter {
     }
 
     /// The result of the command; a command that still runs is not stopped.
-    pub fn finish(self) -> Done {
+    pub(crate) fn finish(self) -> Done {
         match self.ended.try_recv() {
             Ok(Ok(status)) if status.success() => Done::Well,
             Ok(Ok(status)) => {

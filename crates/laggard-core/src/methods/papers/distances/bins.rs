@@ -17,14 +17,47 @@ pub enum BinRule {
     Sturges,
     /// By the spread of all peers' samples (Intrepid paper, 4.2).
     FreedmanDiaconis { most: u16 },
+    /// Always this number.
+    Fixed { count: u16 },
 }
 
 impl BinRule {
+    /// The rule as [`BinRule::text`] names it.
+    pub fn named(text: &str) -> Option<BinRule> {
+        match text {
+            "sturges" => Some(BinRule::Sturges),
+            "freedman-diaconis" => Some(BinRule::FreedmanDiaconis { most: MOST_BINS }),
+            number => {
+                let count = number.parse().ok().filter(|count| (2..=MOST_BINS).contains(count))?;
+                Some(BinRule::Fixed { count })
+            }
+        }
+    }
+
+    /// As on the command line.
+    pub fn text(self) -> String {
+        match self {
+            BinRule::Sturges => "sturges".into(),
+            BinRule::FreedmanDiaconis { .. } => "freedman-diaconis".into(),
+            BinRule::Fixed { count } => count.to_string(),
+        }
+    }
+
+    /// The highest number of bins for windows of `samples`.
+    pub fn most(self, samples: usize) -> u16 {
+        match self {
+            BinRule::Sturges => sturges(samples),
+            BinRule::FreedmanDiaconis { most } => most,
+            BinRule::Fixed { count } => count,
+        }
+    }
+
     /// The bins for a window whose last `fresh` columns are not in the previous one.
     pub fn scale(self, rows: Rows, fresh: usize, overview: &mut Overview) -> Scale {
         let extent = overview.measure(rows, fresh);
         let count = match self {
             BinRule::Sturges => sturges(rows.columns()),
+            BinRule::Fixed { count } => count,
             BinRule::FreedmanDiaconis { most } => {
                 let spread = overview.quartiles(rows, extent).map_or(0.0, |quartiles| quartiles.range());
                 freedman_diaconis(extent, spread, rows.columns(), most)
@@ -76,6 +109,15 @@ mod tests {
         assert_eq!(scale(rule, &values).count, 1000);
         let idle: Vec<f64> = (0..60).map(|k| if k == 7 { 3.0 } else { 0.0 }).collect();
         assert_eq!(scale(rule, &idle).count, 1000);
+    }
+
+    #[test]
+    fn a_fixed_number_of_bins_depends_on_nothing() {
+        let values: Vec<f64> = (0..60).map(f64::from).collect();
+        assert_eq!(scale(BinRule::Fixed { count: 12 }, &values).count, 12);
+        assert_eq!(scale(BinRule::Fixed { count: 12 }, &values[..5]).count, 12);
+        let rules = ["sturges", "freedman-diaconis", "12"].map(|text| BinRule::named(text).unwrap());
+        assert_eq!(rules.map(BinRule::text), ["sturges", "freedman-diaconis", "12"]);
     }
 
     #[test]

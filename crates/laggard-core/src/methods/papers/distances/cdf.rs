@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn no_threshold_is_no_anomaly() {
+    fn without_a_threshold_there_is_no_anomaly() {
         let values = [0.0, 0.0, 9.0];
         let mut distances = CdfDistances::new(RULE);
         distances.measure(Rows::new(&values, 1, 0, 1), 1);

@@ -9,6 +9,7 @@ pub mod kl;
 pub mod median;
 pub mod naive;
 pub mod pairs;
+pub mod partitions;
 pub mod peak;
 mod pivots;
 
@@ -45,6 +46,23 @@ impl Measure {
 
     pub fn named(word: &str) -> Option<Measure> {
         Measure::ALL.into_iter().find(|measure| measure.as_str() == word)
+    }
+
+    /// True if samples are counted in bins.
+    pub fn has_bins(self) -> bool {
+        matches!(self, Measure::Cdf | Measure::Kl)
+    }
+
+    /// No score of windows with this number of samples is higher. None: the score has the metric's unit.
+    pub fn highest_score(self, rule: BinRule, empty_bin: f64, samples: usize) -> Option<f64> {
+        let size = samples as f64;
+        match self {
+            // All samples in the first bin, or all missing, which is past the last.
+            Measure::Cdf => Some(size * f64::from(rule.most(samples))),
+            // Each in one bin. The fewer bins there are, the less their added samples dilute; a single one has no distance.
+            Measure::Kl => Some(size * (size / empty_bin).ln_1p() / (size + 2.0 * empty_bin)),
+            Measure::Median | Measure::Thresh => None,
+        }
     }
 
     pub fn distances(self, rule: BinRule, empty_bin: f64) -> Box<dyn Distances> {

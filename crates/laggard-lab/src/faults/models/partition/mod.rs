@@ -140,7 +140,9 @@ impl Partition {
 }
 
 fn peers(mode: Mode, who: &[String], node: &Node, aim: &PlanContext) -> Result<Vec<IpAddr>, LabError> {
-    let is_meant = |other: &Node| who.is_empty() || who.contains(&other.name) || who.contains(&other.role);
+    let is_meant = |other: &Node| {
+        who.is_empty() || who.iter().any(|word| *word == other.name || word == other.role.as_str())
+    };
     let is_beside = |other: &Node| aim.targets.iter().any(|target| target.name == other.name);
     let is_cut = |other: &&Node| {
         other.name != node.name && is_meant(other) && (mode != Mode::Split || !is_beside(other))

@@ -60,7 +60,7 @@ pub(super) fn plan(model: &Inconsist, node: &Node, aim: &PlanContext) -> Result<
 pub(in crate::faults::models) fn list(node: &Node, brick: &str) -> Result<Vec<FoundFile>, LabError> {
     let look = format!("find {} -xdev -type f -printf '%i %s %P\\0'", quoted(brick));
     let captured = node.run(&look, Duration::from_secs(60))?;
-    if !captured.is_well() {
+    if !captured.is_healthy() {
         return Err(LabError::Program {
             command: format!("find {brick} on {}", node.name),
             reason: captured.complaint(),

@@ -1,0 +1,77 @@
+//! Observations: unusual, but no component is blamed for it. Their texts are in `report/observation_texts.rs`.
+
+use crate::model::time::Timestamp;
+use crate::selection::Mixture;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Observation {
+    /// Components that are slow or idle in turns: ordinary for the system.
+    TakingTurns { components: Vec<String>, worst: String, since: Timestamp, until: Timestamp },
+    /// A server that uses its own disks while their peers rest.
+    OwnJobs { server: String, affected: usize, held: usize, since: Timestamp, until: Timestamp },
+    /// A component with a higher load is slower.
+    UnevenLoad { component: String, since: Timestamp, until: Timestamp },
+    /// Interfaces that carry other amounts than their peers, without longer round trips or lost segments.
+    UnevenTraffic {
+        interfaces: Vec<String>,
+        /// Where the difference is largest, as a multiple of the peers' traffic.
+        worst: String,
+        ratio: Option<f64>,
+        since: Timestamp,
+        until: Timestamp,
+    },
+    /// A disk without requests or samples for a while, which chance explains.
+    Unused { component: String, since: Timestamp, until: Timestamp },
+    /// A component that works while all its peers rest.
+    NoPeerAtWork { component: String },
+    /// A group whose members form clusters for the whole recording. They are compared within each cluster.
+    MixedGroup(Mixture),
+    /// Disks with a higher mean latency than their peers over the whole recording; the slowest first, with its ratio.
+    Slower { components: Vec<String>, ratio: f64 },
+    /// Hosts without samples for some minutes.
+    Restarts { hosts: Vec<String>, longest: String, since: Timestamp, until: Timestamp },
+    /// Hosts that were not recorded before this time.
+    NewHosts { hosts: Vec<String>, since: Timestamp },
+    /// Hosts with missing samples here and there.
+    LostSamples { hosts: Vec<String>, worst: String, share: f64 },
+}
+
+impl Observation {
+    /// As in JSON.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Observation::TakingTurns { .. } => "taking-turns",
+            Observation::OwnJobs { .. } => "own-jobs",
+            Observation::UnevenLoad { .. } => "uneven-load",
+            Observation::UnevenTraffic { .. } => "uneven-traffic",
+            Observation::Unused { .. } => "unused",
+            Observation::NoPeerAtWork { .. } => "no-peer-at-work",
+            Observation::MixedGroup(_) => "mixed-group",
+            Observation::Slower { .. } => "slower",
+            Observation::Restarts { .. } => "restarts",
+            Observation::NewHosts { .. } => "new",
+            Observation::LostSamples { .. } => "lost-samples",
+        }
+    }
+
+    pub fn components(&self) -> Vec<String> {
+        match self {
+            Observation::TakingTurns { components, .. } | Observation::Slower { components, .. } => {
+                components.clone()
+            }
+            Observation::OwnJobs { server, .. } => vec![server.clone()],
+            Observation::UnevenLoad { component, .. }
+            | Observation::Unused { component, .. }
+            | Observation::NoPeerAtWork { component } => {
+                vec![component.clone()]
+            }
+            Observation::UnevenTraffic { interfaces, .. } => interfaces.clone(),
+            Observation::MixedGroup(mixture) => {
+                mixture.clusters.iter().flat_map(|cluster| cluster.members.iter().cloned()).collect()
+            }
+            Observation::Restarts { hosts, .. }
+            | Observation::NewHosts { hosts, .. }
+            | Observation::LostSamples { hosts, .. } => hosts.clone(),
+        }
+    }
+}

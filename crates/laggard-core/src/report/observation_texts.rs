@@ -1,0 +1,100 @@
+//! The texts of observations, each with what to do about it.
+
+use super::number::{count, percent, times};
+use super::untrusted_text::listed;
+use crate::diagnosis::Observation;
+use crate::selection::{Mixture, MixtureCluster};
+
+/// Names listed at most.
+const MOST_NAMED: usize = 5;
+
+/// Text and next step.
+pub(super) fn texts(observation: &Observation) -> (String, String) {
+    match observation {
+        Observation::TakingTurns { components, worst, since, until } => (
+            format!(
+                "{} differed from their peers for a while, as several others did at other times; the worst: {worst}, from \
+                 {since} to {until}",
+                count(components.len(), "component")
+            ),
+            format!("ordinary for this system; for details: --from {since} --to {until}"),
+        ),
+        Observation::OwnJobs { server, affected, held, since, until } => (
+            format!(
+                "{server} uses {affected} of its {held} devices while their peers rest, from {since} to {until}: its own \
+                 jobs, not a fault"
+            ),
+            format!("if nothing should run on {server}, find out which job does"),
+        ),
+        Observation::UnevenLoad { component, since, until } => (
+            format!(
+                "the load of {component} is higher than its peers', from {since} to {until}: uneven load, not a fault"
+            ),
+            format!("which job uses {component} more than its peers? It may be healthy"),
+        ),
+        Observation::UnevenTraffic { interfaces, worst, ratio, since, until } => (
+            format!(
+                "{} carried other amounts than their peers, the most {worst}{}, from {since} to {until}: neither round \
+                 trips nor losses suggest that this slowed anything down",
+                count(interfaces.len(), "interface"),
+                ratio.map(|ratio| format!(" ({} times)", times(ratio))).unwrap_or_default(),
+            ),
+            "no action needed; uneven traffic is usual where jobs differ".into(),
+        ),
+        Observation::Unused { component, since, until } => (
+            format!(
+                "{component} had no requests, or no samples, from {since} to {until}: uneven use or lost samples explain it"
+            ),
+            "no action needed, unless it should have had some: is it still part of the file system?".into(),
+        ),
+        Observation::NoPeerAtWork { component } => (
+            format!("{component} works while its peers rest: there is nothing to compare it with"),
+            "add its true peers to the comparison: more hosts, or a cluster file (`laggard cluster check`)".into(),
+        ),
+        Observation::MixedGroup(Mixture { group, clusters, .. }) => (
+            format!(
+                "the peer group {group} consists of {} for the whole recording, which are compared separately: {}",
+                count(clusters.len(), "cluster"),
+                clusters.iter().map(described).collect::<Vec<_>>().join("; "),
+            ),
+            "if that is so by design (hardware generations, roles), state it in the cluster file: an attribute `cohort` \
+             for each cluster (docs/cluster-file.md)"
+                .into(),
+        ),
+        Observation::Slower { components, ratio } => (
+            format!(
+                "{} slower than their peers by the mean of the whole recording, the most {} ({} times): too mild, or too \
+                 uneven in time, to blame them",
+                count(components.len(), "disk"),
+                components[0],
+                times(*ratio),
+            ),
+            "a longer recording may show more; `laggard power` measures what would be found in this one".into(),
+        ),
+        Observation::Restarts { hosts, longest, since, until } => (
+            format!(
+                "{} without samples for some minutes: {}; the longest time {longest}, from {since} to {until}",
+                count(hosts.len(), "host"),
+                listed(hosts, MOST_NAMED)
+            ),
+            "did they restart, or only their recorders? `last -x reboot` on them shows it".into(),
+        ),
+        Observation::NewHosts { hosts, since } => (
+            format!("{} joined during the recording: {}", count(hosts.len(), "host"), listed(hosts, MOST_NAMED)),
+            format!("nothing is known about them before {since}"),
+        ),
+        Observation::LostSamples { hosts, worst, share } => (
+            format!(
+                "{} with missing samples, the most {worst} ({}): {}",
+                count(hosts.len(), "host"),
+                percent(*share),
+                listed(hosts, MOST_NAMED)
+            ),
+            "the verdicts do not depend on them; check the load and the clock of these hosts".into(),
+        ),
+    }
+}
+
+fn described(cluster: &MixtureCluster) -> String {
+    format!("{} ({}: {})", cluster.name, cluster.members.len(), listed(&cluster.members, 3))
+}

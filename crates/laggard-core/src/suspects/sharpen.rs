@@ -1,0 +1,87 @@
+//! Begin and end of an episode from the samples themselves: windows are too coarse for that.
+//! In: an [`Episode`] and how much worse than its peers its component was at each time. Out: the part of it that is worse.
+//! Always: an episode never becomes empty, and does not move away from its windows.
+
+use super::episodes::Episode;
+use crate::model::metric::MetricId;
+use crate::model::time::{Span, Timestamp};
+
+/// How much worse than its peers a component was in consecutive, equal times; NaN where it is not known.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The begin of the first.
+    pub start: Timestamp,
+    /// The length of each.
+    pub bucket: Span,
+    pub excess: Vec<f64>,
+}
+
+/// Sets the begin and end of an episode to the time in which it is worse than a quarter of its usual excess: faults grow.
+pub fn sharpen(episode: &mut Episode, course: &Course) {
+    let at = |bucket: usize| course.start + course.bucket * bucket as i64;
+    let is_within = |bucket: usize| at(bucket) < episode.end && episode.begin < at(bucket + 1);
+    let within =
+        course.excess.iter().enumerate().filter(|(bucket, excess)| is_within(*bucket) && !excess.is_nan());
+    let mut usual: Vec<f64> = within.map(|(_, excess)| *excess).collect();
+    usual.sort_by(f64::total_cmp);
+    // Most of a window may be calm: the usual excess is that of the worse half.
+    let Some(&usual) = usual.get(usual.len() * 3 / 4).filter(|usual| **usual > 0.0) else { return };
+    let least = usual / 4.0;
+    let Some((first, last)) = densest(&course.excess, least) else { return };
+    let (begin, end) = (at(first), at(last + 1));
+    if begin < episode.end && episode.begin < end {
+        (episode.begin, episode.end) = (begin, end);
+    }
+}
+
+/// Latencies over minutes show when a device stalls, but not to the second. Where samples say the same for most of the time,
+/// their begin and end hold.
+pub fn align_minutes(episodes: &mut [Episode]) {
+    let times: Vec<(usize, Timestamp, Timestamp)> = episodes
+        .iter()
+        .filter(|episode| episode.metric.id == MetricId::Await)
+        .map(|episode| (episode.component, episode.begin, episode.end))
+        .collect();
+    for episode in episodes.iter_mut().filter(|episode| episode.metric.id == MetricId::MinuteAwait) {
+        let length = episode.end - episode.begin;
+        let is_same = |(component, begin, end): &&(usize, Timestamp, Timestamp)| {
+            let common = (*end).min(episode.end) - (*begin).max(episode.begin);
+            *component == episode.component && common * 2 >= length
+        };
+        if let Some(&(_, begin, end)) = times.iter().find(is_same) {
+            (episode.begin, episode.end) = (begin, end);
+        }
+    }
+}
+
+/// The consecutive values whose sum above `least` is highest.
+fn densest(excess: &[f64], least: f64) -> Option<(usize, usize)> {
+    let (mut best, mut sum, mut since) = (None, 0.0, 0);
+    for (at, excess) in excess.iter().enumerate().filter(|(_, excess)| !excess.is_nan()) {
+        if sum <= 0.0 {
+            (sum, since) = (0.0, at);
+        }
+        // One extreme value must not outweigh all others.
+        sum += (excess - least).clamp(-least, least);
+        if sum > 0.0 && best.is_none_or(|(most, _, _)| sum > most) {
+            best = Some((sum, since, at));
+        }
+    }
+    best.map(|(_, first, last)| (first, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worse_part_is_found_though_one_value_in_it_is_not() {
+        let excess = [0.0, 0.1, 1.2, 1.0, 0.1, 1.1, f64::NAN, 0.9, 0.0, -0.1];
+        assert_eq!(densest(&excess, 0.5), Some((2, 7)));
+    }
+
+    #[test]
+    fn nothing_worse_has_no_part() {
+        assert_eq!(densest(&[0.0, -1.0, f64::NAN], 0.5), None);
+    }
+}

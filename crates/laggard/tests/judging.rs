@@ -1,0 +1,162 @@
+//! Verdicts on systems that an independent tester made up: each example once fooled the diagnosis.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fmt::Write;
+
+use laggard_core::model::random::Random;
+use serde_json::Value;
+use support::{prints, text};
+
+const MAP: &str = "\
+[time]
+column = 'time'
+unit = 's'
+every = '15s'
+
+[component]
+host = '{host}'
+device = '{disk}'
+
+[metrics]
+await = 'await'
+tps = 'tps'
+throughput = 'bytes'
+";
+
+/// Latency in milliseconds and requests per second of a disk at a step, or nothing if there is no sample.
+type Sample = Option<(f64, f64)>;
+
+/// Diagnoses `hours` of samples every 15 s of some disks, four on each host.
+fn diagnosed(disks: usize, hours: f64, sample: impl Fn(usize, usize, &mut Random) -> Sample) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, map) = (folder.path().join("data.csv"), folder.path().join("map.toml"));
+    let mut rows = "time,host,disk,await,tps,bytes\n".to_owned();
+    let steps = (hours * 240.0) as usize;
+    for disk in 0..disks {
+        let mut random = Random::of(9, &[disk as u64]);
+        for step in 0..steps {
+            if let Some((latency, requests)) = sample(disk, step, &mut random) {
+                let time = 1_790_000_000 + 15 * step;
+                let latency = if requests > 0.0 { format!("{latency:.4}") } else { String::new() };
+                let bytes = 8192.0 * requests;
+                writeln!(
+                    rows,
+                    "{time},h{},sd{},{latency},{requests:.3},{bytes:.0}",
+                    disk / 4,
+                    ["a", "b", "c", "d"][disk % 4]
+                )
+                .unwrap();
+            }
+        }
+    }
+    std::fs::write(&csv, rows).unwrap();
+    std::fs::write(&map, MAP).unwrap();
+    serde_json::from_str(&prints(&["diagnose", text(&csv), "--map", text(&map), "--json"])).unwrap()
+}
+
+fn names(report: &Value) -> Vec<&str> {
+    report["suspects"].as_array().unwrap().iter().map(|s| s["component"]["name"].as_str().unwrap()).collect()
+}
+
+fn kinds(report: &Value) -> Vec<&str> {
+    report["observations"].as_array().unwrap().iter().map(|o| o["kind"].as_str().unwrap()).collect()
+}
+
+fn noisy(latency: f64, random: &mut Random) -> Sample {
+    Some((latency * random.factor(0.05), 50.0 * random.factor(0.1)))
+}
+
+#[test]
+fn healthy_disks_with_offsets_are_not_suspects() {
+    let report = diagnosed(12, 2.0, |disk, _, random| noisy(5.0 * [1.0, 1.05, 0.93, 1.1][disk % 4], random));
+    assert_eq!(names(&report), [""; 0], "{report:#}");
+}
+
+#[test]
+fn two_disks_that_fall_idle_together_do_not_excuse_each_other() {
+    let report = diagnosed(8, 1.0, |disk, step, random| {
+        let sample = noisy(0.5, random);
+        if disk < 2 && step >= 80 { Some((0.0, 0.0)) } else { sample }
+    });
+    let mut names = names(&report);
+    names.sort_unstable();
+    assert_eq!(names, ["h0:sda", "h0:sdb"], "{report:#}");
+}
+
+#[test]
+fn one_very_slow_disk_does_not_hide_two_hardware_generations() {
+    let latency = |disk: usize| match disk {
+        5 => 10.0,
+        disk if disk % 2 == 0 => 1.5,
+        _ => 1.0,
+    };
+    let report = diagnosed(12, 1.0, |disk, _, random| noisy(latency(disk), random));
+    assert_eq!(names(&report), ["h1:sdb"], "{report:#}");
+    assert!(kinds(&report).contains(&"mixed-group"), "{report:#}");
+    let healthy = diagnosed(12, 1.0, |disk, _, random| noisy(if disk % 2 == 0 { 1.5 } else { 1.0 }, random));
+    assert_eq!((names(&healthy), kinds(&healthy)), (vec![], vec!["mixed-group"]), "{healthy:#}");
+}
+
+#[test]
+fn disks_with_few_requests_are_not_lost() {
+    let report = diagnosed(12, 2.0, |_, _, random| {
+        let requests = random.count(4.0) as f64 / 15.0;
+        Some((8.0 * random.factor(0.2), requests))
+    });
+    assert_eq!(names(&report), [""; 0], "{report:#}");
+}
+
+#[test]
+fn a_third_of_the_samples_lost_at_random_changes_nothing() {
+    let lossy = |slow: f64| {
+        diagnosed(12, 2.0, move |disk, _, random| {
+            let sample = noisy(if disk == 7 { 5.0 * slow } else { 5.0 }, random);
+            if random.happens(0.3) { None } else { sample }
+        })
+    };
+    assert_eq!(names(&lossy(1.0)), [""; 0]);
+    assert_eq!(names(&lossy(2.0)), ["h1:sdd"]);
+}
+
+#[test]
+fn a_slow_disk_is_slow_from_its_begin_to_its_end() {
+    let report = diagnosed(12, 3.0, |disk, step, random| {
+        noisy(if disk == 3 && (240..480).contains(&step) { 10.0 } else { 5.0 }, random)
+    });
+    assert_eq!(names(&report), ["h0:sdd"], "{report:#}");
+    let time =
+        |field: &str| report["suspects"][0][field].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let begin = 1_790_000_000 + 15 * 240;
+    assert!((time("since").as_second() - begin).abs() <= 120, "{report:#}");
+    assert!((time("until").as_second() - begin - 3600).abs() <= 120, "{report:#}");
+    assert_eq!(report["suspects"][0]["is_ongoing"], false);
+}
+
+#[test]
+fn calm_time_before_and_after_a_fault_does_not_change_the_verdict() {
+    for (hours, begin) in [(0.5, 0), (1.0, 120), (2.0, 240), (4.0, 360)] {
+        let report = diagnosed(10, hours, move |disk, step, random| {
+            noisy(if disk == 4 && (begin..begin + 40).contains(&step) { 20.0 } else { 5.0 }, random)
+        });
+        assert_eq!(names(&report), ["h1:sda"], "{hours} h: {report:#}");
+    }
+}
+
+#[test]
+fn healthy_real_recordings_have_no_suspects() {
+    let Some(corpus) = support::corpus("") else { return };
+    for file in [
+        "wild/sysstat/csb6-rhel6.bin.xz",
+        "wild/sysstat/sa-sysstat-11.5.7.xz",
+        "wild/mlperf-polaris/iostat-11-hosts.tar.xz",
+        "sysstat/sa-sysstat-11.2.0.xz",
+        "sysstat/sa-sysstat-12.0.6.xz",
+    ] {
+        let output = support::laggard(&["diagnose", text(&corpus.join(file)), "--json"]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(names(&report), [""; 0], "{file}: {report:#}");
+    }
+}
