@@ -75,6 +75,13 @@ pub(crate) struct Machine {
     folder: bool,
 }
 
+/// A process that has ended and that its parent has not waited for yet. It still has its process namespace. If the controller
+/// was killed, the parent is the machine's init, which may take a while.
+fn has_ended(process: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['Z', 'X']))
+}
+
 pub(crate) fn machine(lab: &str) -> Machine {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     let mut mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
@@ -89,7 +96,7 @@ pub(crate) fn machine(lab: &str) -> Machine {
         |name: &String| std::fs::read_to_string(format!("/sys/block/{name}/loop/backing_file")).ok();
     let processes: Vec<(String, String)> = names("/proc")
         .into_iter()
-        .filter(|name| name.parse::<u32>().is_ok())
+        .filter(|name| name.parse::<u32>().is_ok() && !has_ended(name))
         .map(|number| {
             (std::fs::read_to_string(format!("/proc/{number}/cmdline")).unwrap_or_default(), number)
         })
