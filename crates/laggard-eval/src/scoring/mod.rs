@@ -6,7 +6,7 @@ pub(crate) mod labels;
 pub(crate) mod truth;
 
 pub(crate) mod comparison;
-mod prefix;
+pub(crate) mod prefix;
 pub(crate) mod sampled_time;
 pub(crate) mod scored_method;
 
@@ -15,6 +15,7 @@ mod sweep;
 
 pub(crate) mod events;
 pub(crate) mod experiments;
+pub(crate) mod reported;
 pub(crate) mod stream;
 pub(crate) mod windows;
 

@@ -9,7 +9,7 @@ use laggard_core::tables::Table;
 use laggard_core::tables::grid::Grid;
 
 /// For each peer group, `span` counts from the first sample of that group. Gaps do not count.
-pub(super) struct Prefix {
+pub(crate) struct Prefix {
     pub method: Box<dyn Method>,
     pub span: Span,
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::prefix::Prefix;
 use super::sampled_time::SampledTime;
 use super::scored_method::{RunSettings, ScoredMethod};
-use super::stream::{Alarms, Checkpoint, Delay, FirstReports, StreamScores, keep_first, per_1000_days};
+use super::stream::{Alarms, Checkpoint, FirstReports, keep_first, per_1000_days};
 use super::truth::Truth;
 use super::windows::{WindowScores, WindowTally, WrongVerdict};
 
@@ -67,7 +67,8 @@ struct MethodRun {
 pub(crate) struct Score {
     pub scored_method: ScoredMethod,
     pub windows: Vec<WindowScores>,
-    pub stream: StreamScores,
+    /// By the verdicts of windows.
+    pub first_reports: FirstReports,
     /// Lowest threshold first.
     pub curve: Vec<Point>,
     /// The lowest threshold that stays within the budget of false alarms.
@@ -174,7 +175,6 @@ impl<'a> ScoringRun<'a> {
         };
         let all = self.runs.iter().find(is_usual).expect("each method runs on the whole recording");
         let windows = all.windows.as_ref();
-        let usual = self.point(scored_method, 1.0);
         let mut curve: Vec<Point> = match scored_method.can_be_swept() {
             true => self.plan.scales.iter().map(|&scale| self.point(scored_method, scale)).collect(),
             false => Vec::new(),
@@ -184,12 +184,7 @@ impl<'a> ScoringRun<'a> {
         Score {
             scored_method,
             windows: windows.map(|w| w.scores(self.truth, &self.sampled_time)).unwrap_or_default(),
-            stream: StreamScores {
-                checkpoints: usual.checkpoints,
-                false_alarms_per_1000_component_days: usual.false_alarms_per_1000_component_days,
-                delay: Delay::new(&self.first_reports(scored_method), self.truth, &self.sampled_time),
-                component_mcc: all.alarms.by_component(self.truth, &self.sampled_time).mcc(),
-            },
+            first_reports: self.first_reports(scored_method),
             at_budget: curve.iter().find(keeps).cloned(),
             curve,
             missed: windows.map(|w| w.worst_missed(FEW)).unwrap_or_default(),

@@ -9,7 +9,7 @@ use laggard_core::scores::MetricScores;
 use laggard_core::scores::Window;
 use serde::Serialize;
 
-use super::confusion::{Confusion, share};
+use super::confusion::share;
 use super::sampled_time::SampledTime;
 use super::truth::Truth;
 use laggard_core::model::metric::MetricId;
@@ -63,9 +63,9 @@ pub struct StreamScores {
     /// In the order of increasing data.
     #[serde(rename = "looks")]
     pub checkpoints: Vec<Checkpoint>,
-    /// Over the whole recording, at most one alarm for each component.
+    /// Suspects of the whole recording's report that no label concerns.
     pub false_alarms_per_1000_component_days: f64,
-    /// The earliest of all checkpoints counts.
+    /// Of the reported faults, to the first window that shows them; the earliest of all checkpoints counts.
     pub delay: Delay,
     /// Matthews' correlation coefficient of components, over the whole recording.
     pub component_mcc: Option<f64>,
@@ -112,22 +112,6 @@ impl Alarms {
         let (labelled, named) = (truth.faults.len(), self.first_reports.len());
         let recall = share(named as u64, labelled as u64);
         Checkpoint { after, labelled, named, recall, false_alarms: self.mistaken.len() }
-    }
-
-    /// Compares reported components with labelled ones.
-    pub(crate) fn by_component(&self, truth: &Truth, sampled_time: &SampledTime) -> Confusion {
-        let reported: std::collections::BTreeSet<usize> = self
-            .first_reports
-            .keys()
-            .flat_map(|&fault| truth.faults[fault].members.iter().copied())
-            .collect();
-        let mut confusion = Confusion::default();
-        for component in sampled_time.sampled_components() {
-            let is_true = truth.is_ever_faulty(component);
-            let is_reported = reported.contains(&component) || self.mistaken.contains_key(&component);
-            confusion.count(is_reported, is_true);
-        }
-        confusion
     }
 }
 
@@ -190,11 +174,6 @@ mod tests {
         assert_eq!(
             (delay.median, delay.worst),
             (Some(Span::from_seconds(60)), Some(Span::from_seconds(120)))
-        );
-        let components = alarms.by_component(&truth, &sampled_time);
-        assert_eq!(
-            (components.true_positives, components.false_positives, components.true_negatives),
-            (2, 1, 1)
         );
     }
 

@@ -1,6 +1,12 @@
-//! The study `drives`: scores of windows, and the time until faulty components are reported.
+//! The study `drives`: scores of windows, and the faulty components that the report names after some minutes or hours of data.
 
+use crate::scoring::prefix::Prefix;
+use crate::scoring::reported::{Reported, begins_within};
+use crate::scoring::sampled_time::SampledTime;
+use crate::scoring::scored_method::ScoredMethod;
 use crate::scoring::scoring_run::{Plan, Score, ScoringRun};
+use crate::scoring::stream::{Delay, FirstReports, StreamScores, per_1000_days};
+use crate::scoring::truth::Truth;
 use crate::scoring::window_means::{MeanCollector, WindowMeans};
 use crate::scoring::windows::WrongVerdict;
 use laggard_core::diagnosis::Warning;
@@ -12,6 +18,8 @@ use laggard_core::report::warning_texts::remark;
 use super::datasets::LabelledDataset;
 use super::document::{Document, DriveScore, DriveSet, WrongWindow};
 use super::{Progress, Task, truth, visit};
+use laggard_core::methods::Method;
+use laggard_core::pipeline::{NoObserver, PipelineError, diagnose};
 use laggard_core::recording::Recording;
 use laggard_store::dataset_recording::DatasetRecording;
 
@@ -59,6 +67,12 @@ fn of_dataset(
         ScoringRun::new(&inventory, &truth, plan, recording.times().longest_interval, span)?;
     run(&mut recording, &mut scoring_run, &one.location, progress)?;
     let scores = scoring_run.scores();
+    let mut streams = Vec::new();
+    for score in &scores {
+        let scope = (&truth, scoring_run.sampled_time());
+        let reported = reported(task, score.scored_method, one, &mut recording, scope, progress)?;
+        streams.push(stream(&reported, &score.first_reports, scope));
+    }
     let all: Vec<WrongVerdict> =
         scores.iter().flat_map(|score| score.missed.iter().chain(&score.mistaken)).copied().collect();
     let mut measured = measured(&mut recording, &inventory, &all)?.into_iter();
@@ -71,7 +85,11 @@ fn of_dataset(
         component_days: scoring_run.sampled_time().component_days(),
         labelled: truth.faults.len(),
         budget: plan.budget,
-        methods: scores.into_iter().map(|score| drive_score(score, &inventory, &mut measured)).collect(),
+        methods: scores
+            .into_iter()
+            .zip(streams)
+            .map(|(score, stream)| drive_score(score, stream, &inventory, &mut measured))
+            .collect(),
     })
 }
 
@@ -114,8 +132,63 @@ fn measured(
     Ok(window_means.measured())
 }
 
+/// The suspects after each checkpoint, and those of the whole recording.
+type ReportedAfter = Vec<(Option<Span>, Reported)>;
+
+/// Runs the whole diagnosis with the beginning of the recording only. Peers are selected by all of it.
+fn reported(
+    task: &Task,
+    scored_method: ScoredMethod,
+    one: &LabelledDataset,
+    recording: &mut DatasetRecording,
+    (truth, sampled_time): (&Truth, &SampledTime),
+    progress: &Progress<'_>,
+) -> anyhow::Result<ReportedAfter> {
+    let (inventory, whole) = (recording.inventory().clone(), recording.times().length()?);
+    let beginnings = BEGINNINGS.map(|minutes| Span::from_seconds(60 * minutes)).into_iter();
+    let beginnings: Vec<Option<Span>> =
+        beginnings.filter(|beginning| *beginning < whole).map(Some).chain([None]).collect();
+    let mut reported = Vec::new();
+    for (number, &beginning) in beginnings.iter().enumerate() {
+        let message = format!("{}, reports of {}", one.location, scored_method.as_str());
+        progress(&message, number as f64 / beginnings.len() as f64);
+        let method = task.method(scored_method, one, beginning.unwrap_or(whole), &task.lengths)?;
+        let method: Box<dyn Method> = match beginning {
+            Some(span) => Box::new(Prefix { method, span }),
+            None => method,
+        };
+        let suspects = match diagnose(recording, &*method, &mut NoObserver) {
+            Ok(report) => report.suspects,
+            Err(PipelineError::TooPoor(_)) => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        let seen = suspects.iter().filter(|one| begins_within(one, beginning, &inventory, sampled_time));
+        reported.push((beginning, Reported::of(seen, truth, &inventory)));
+    }
+    Ok(reported)
+}
+
+fn stream(
+    reported: &ReportedAfter,
+    first_reports: &FirstReports,
+    (truth, sampled_time): (&Truth, &SampledTime),
+) -> StreamScores {
+    let is_reported = |fault: &usize| reported.iter().any(|(_, reported)| reported.faults.contains(fault));
+    let first_reports =
+        first_reports.iter().filter(|(fault, _)| is_reported(fault)).map(|(&fault, &first)| (fault, first));
+    let whole = reported.last().map(|(_, reported)| reported);
+    let false_alarms = whole.map_or(0, |whole| whole.mistaken.len());
+    StreamScores {
+        checkpoints: reported.iter().map(|(after, reported)| reported.checkpoint(truth, *after)).collect(),
+        false_alarms_per_1000_component_days: per_1000_days(false_alarms, sampled_time.component_days()),
+        delay: Delay::new(&first_reports.collect(), truth, sampled_time),
+        component_mcc: whole.and_then(|whole| whole.by_component(truth, sampled_time).mcc()),
+    }
+}
+
 fn drive_score(
     score: Score,
+    stream: StreamScores,
     inventory: &Inventory,
     measured: &mut dyn Iterator<Item = WindowMeans>,
 ) -> DriveScore {
@@ -136,7 +209,7 @@ fn drive_score(
     DriveScore {
         method: score.scored_method.as_str(),
         windows: score.windows,
-        stream: score.stream,
+        stream,
         curve: score.curve,
         at_budget: score.at_budget,
         missed: score.missed.iter().map(&mut window).collect(),

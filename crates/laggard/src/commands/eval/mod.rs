@@ -23,7 +23,8 @@ use crate::{output, progress};
 /// Score methods on labelled datasets, next to simple and well-known methods.
 ///
 /// Labels are a CSV file with `component,begin,end,cause`: the faulty components and when they are faulty. An
-/// empty begin or end means the begin or end of the recording. A label may name a server, LUN, controller or array. docs/evaluation.md explains the tables.
+/// empty begin or end means the begin or end of the recording. A label may name a server, LUN, controller or array.
+/// docs/scoring.md explains the tables.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -86,7 +87,7 @@ pub(crate) struct Eval {
     /// The cluster file. Default: cluster.toml in each dataset, or none.
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
-    /// As JSON: see docs/evaluation.md.
+    /// As JSON: see docs/scoring.md.
     #[arg(long)]
     json: bool,
 }
