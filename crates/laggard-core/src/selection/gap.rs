@@ -9,13 +9,22 @@ pub(super) fn divided(values: &[f64], least: f64, fewest: usize) -> Option<(Vec<
     let allowed = gaps.filter(|(at, _)| (fewest..=order.len().saturating_sub(fewest)).contains(&(at + 1)));
     let (at, gap) = allowed.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (lower, higher) = order.split_at(at + 1);
-    let spread = |side: &[usize]| deviation(&side.iter().map(|&at| values[at]).collect::<Vec<f64>>());
-    let is_clear = gap >= least && gap >= CLEAR * spread(lower).max(spread(higher));
+    let of = |side: &[usize]| side.iter().map(|&at| values[at]).collect::<Vec<f64>>();
+    let (below, above) = (of(lower), of(higher));
+    let near = (&below[below.len() / 2..], &above[..above.len().div_ceil(2)]);
+    let spread = spread(&below, near.0).max(spread(&above, near.1));
+    let is_clear = gap >= least && gap >= CLEAR * spread;
     is_clear.then(|| (lower.to_vec(), higher.to_vec()))
 }
 
 /// The gap is this many standard deviations of either side wide.
 const CLEAR: f64 = 3.0;
+
+/// How much the values of a side usually differ. A side may consist of clusters itself: then the half near the gap shows it,
+/// which has half of the deviation.
+fn spread(side: &[f64], near: &[f64]) -> f64 {
+    deviation(side).min(2.0 * deviation(near))
+}
 
 /// From the quartiles of sorted values, so that one that is far out, which may be faulty, does not count.
 fn deviation(sorted: &[f64]) -> f64 {
@@ -32,6 +41,13 @@ mod tests {
         let (lower, higher) = divided(&[5.0, 1.0, 5.2, 1.1, 0.9, f64::NAN], 1.0, 2).unwrap();
         assert_eq!((lower, higher), (vec![4, 1, 3], vec![0, 2]));
         assert_eq!(divided(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.5, 2), None);
+    }
+
+    #[test]
+    fn three_clusters_are_divided_at_the_largest_gap() {
+        let values = [0.0, 0.1, 0.2, 9.8, 10.0, 10.1, 16.0, 16.1, 15.9];
+        let (lower, higher) = divided(&values, 1.0, 3).unwrap();
+        assert_eq!((lower, higher), (vec![0, 1, 2], vec![3, 4, 5, 8, 6, 7]));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::gap::divided;
 use super::{Mixture, MixtureCluster};
 use crate::model::cluster::{FEWEST_PEERS, Inventory, PeerGroup};
+use crate::model::component::Kind;
 use crate::model::metric::MetricId;
 use crate::tables::summary::Summary;
 
@@ -26,14 +27,22 @@ pub(super) fn split(inventory: &mut Inventory, summary: &Summary) -> Vec<Mixture
     let groups = std::mem::take(&mut inventory.groups);
     for group in groups {
         let is_device = group.members.iter().all(|&member| inventory.components[member].class.is_some());
-        if !is_device || group.members.len() < 2 * FEWEST_PEERS {
+        let is_divisible = (is_device || group.kind == Kind::NIC) && group.members.len() >= 2 * FEWEST_PEERS;
+        if !is_divisible {
             inventory.groups.push(group);
             continue;
         }
-        let by_load = divisions(inventory, summary, group, MOST_DIVISIONS, &by_load);
-        for part in by_load {
+        let roles = divisions(inventory, summary, group, MOST_DIVISIONS, &by_load)
+            .into_iter()
+            .flat_map(|part| divisions(inventory, summary, part, MOST_DIVISIONS, &by_load_of_name))
+            .collect::<Vec<PeerGroup>>();
+        for part in roles {
             let name = part.name.clone();
-            let clusters = divisions(inventory, summary, part, MOST_DIVISIONS, &by_speed);
+            let mut clusters = vec![part];
+            for divide in [&by_speed_of_name as &Divide, &by_speed_of_hosts, &by_speed] {
+                let divided = |part| divisions(inventory, summary, part, MOST_DIVISIONS, divide);
+                clusters = clusters.into_iter().flat_map(divided).collect();
+            }
             if clusters.len() > 1 {
                 mixtures.push(Mixture {
                     group: name,
@@ -72,20 +81,13 @@ fn divisions(
     }
 }
 
-/// Devices with little load, and others. Only without a cluster file: with one, groups have their load by intention.
+/// Devices and interfaces with little load, and others. Only without a cluster file: with one, groups have their load by
+/// intention.
 fn by_load(inventory: &Inventory, summary: &Summary, group: &PeerGroup) -> Option<(PeerGroup, PeerGroup)> {
     if inventory.is_stated {
         return None;
     }
-    let levels = |range: Range<usize>| -> Vec<f64> {
-        let level = |&member: &usize| {
-            let recorded = &inventory.components[member].recorded;
-            summary
-                .mean(MetricId::Throughput, recorded, range.clone())
-                .map_or(f64::NAN, |level| level.max(1.0).ln())
-        };
-        group.members.iter().map(level).collect()
-    };
+    let levels = |range: Range<usize>| amounts(inventory, summary, group, range);
     let (lower, higher) = divided(&levels(0..summary.buckets), LOAD_RATIO.ln(), FEWEST_PEERS)?;
     let is_role = |side: &[usize]| is_large(side.len(), group) || is_one_name(inventory, group, side);
     let is_lasting = parts(summary).all(|range| is_separate(&levels(range), &lower, &higher));
@@ -93,26 +95,183 @@ fn by_load(inventory: &Inventory, summary: &Summary, group: &PeerGroup) -> Optio
         .then(|| (part(group, &lower, "load=low"), part(group, &higher, "load=high")))
 }
 
+/// The logarithm of what each member moves.
+fn amounts(inventory: &Inventory, summary: &Summary, group: &PeerGroup, range: Range<usize>) -> Vec<f64> {
+    let metrics: &[MetricId] =
+        if group.kind == Kind::NIC { &[MetricId::Rxbyt, MetricId::Txbyt] } else { &[MetricId::Throughput] };
+    sums(inventory, summary, group, metrics, range)
+}
+
+fn sums(
+    inventory: &Inventory,
+    summary: &Summary,
+    group: &PeerGroup,
+    metrics: &[MetricId],
+    range: Range<usize>,
+) -> Vec<f64> {
+    let level = |&member: &usize| {
+        let recorded = &inventory.components[member].recorded;
+        let of_metric = |&metric: &MetricId| summary.mean(metric, recorded, range.clone());
+        let known = metrics.iter().filter_map(of_metric).reduce(|sum, more| sum + more);
+        known.map_or(f64::NAN, |level| level.max(LEAST_AMOUNT).ln())
+    };
+    group.members.iter().map(level).collect()
+}
+
+/// A smaller amount is none: bytes or requests per second.
+const LEAST_AMOUNT: f64 = 0.01;
+
+/// Devices of one name that have another load than the others, on several hosts: `sda` everywhere is the system disk.
+fn by_load_of_name(
+    inventory: &Inventory,
+    summary: &Summary,
+    group: &PeerGroup,
+) -> Option<(PeerGroup, PeerGroup)> {
+    if inventory.is_stated || group.kind == Kind::NIC {
+        return None;
+    }
+    let load = |range: Range<usize>| amounts(inventory, summary, group, range);
+    let requests = |range: Range<usize>| sums(inventory, summary, group, &[MetricId::Tps], range);
+    by_name(inventory, summary, group, &load, LOAD_RATIO_OF_NAME)
+        .or_else(|| by_name(inventory, summary, group, &requests, LOAD_RATIO_OF_NAME))
+}
+
+/// Devices of one name that are slower or faster than the others, on several hosts.
+fn by_speed_of_name(
+    inventory: &Inventory,
+    summary: &Summary,
+    group: &PeerGroup,
+) -> Option<(PeerGroup, PeerGroup)> {
+    let speeds = speeds(inventory, summary, group);
+    by_name(inventory, summary, group, &speeds, SPEED_RATIO)
+}
+
+/// The devices of the first name whose levels differ from nearly all others by a ratio, for the whole recording.
+fn by_name(
+    inventory: &Inventory,
+    summary: &Summary,
+    group: &PeerGroup,
+    levels: &dyn Fn(Range<usize>) -> Vec<f64>,
+    ratio: f64,
+) -> Option<(PeerGroup, PeerGroup)> {
+    let mut names: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, &member) in group.members.iter().enumerate() {
+        let device = inventory.components[member].attributes.get("device");
+        names.entry(device.map_or("", String::as_str)).or_default().push(at);
+    }
+    let whole = levels(0..summary.buckets);
+    let all = group.members.len();
+    let is_apart = |inside: &Vec<usize>| {
+        let outside: Vec<usize> = (0..all).filter(|at| !inside.contains(at)).collect();
+        let is_enough = inside.len() >= FEWEST_PEERS && outside.len() >= FEWEST_PEERS;
+        let (lower, higher) =
+            if is_enough { ordered(&whole, inside, &outside, ratio)? } else { return None };
+        parts(summary).all(|range| is_separate(&levels(range), lower, higher)).then_some(())
+    };
+    let (name, inside) =
+        names.into_iter().find(|(name, inside)| !name.is_empty() && is_apart(inside).is_some())?;
+    let outside: Vec<usize> = (0..all).filter(|at| !inside.contains(at)).collect();
+    Some((part(group, &inside, &format!("device={name}")), part(group, &outside, "device=other")))
+}
+
+/// Two sides, the lower one first, if nearly all values of one are beyond nearly all of the other, by a ratio in the middle.
+fn ordered<'a>(
+    levels: &[f64],
+    one: &'a [usize],
+    other: &'a [usize],
+    ratio: f64,
+) -> Option<(&'a [usize], &'a [usize])> {
+    let sorted = |side: &[usize]| {
+        let mut values: Vec<f64> =
+            side.iter().map(|&at| levels[at]).filter(|level| level.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let (first, second) = (sorted(one), sorted(other));
+    let at = |values: &[f64], share: f64| values[(share * (values.len() - 1) as f64).round() as usize];
+    if first.len() < FEWEST_PEERS || second.len() < FEWEST_PEERS {
+        return None;
+    }
+    let is_below = |low: &[f64], high: &[f64]| {
+        at(low, NEARLY_ALL) < at(high, 1.0 - NEARLY_ALL) && at(high, 0.5) - at(low, 0.5) >= ratio.ln()
+    };
+    if is_below(&first, &second) {
+        Some((one, other))
+    } else {
+        is_below(&second, &first).then_some((other, one))
+    }
+}
+
+/// One in ten may be faulty, or belong to the other side by chance.
+const NEARLY_ALL: f64 = 0.9;
+/// Devices of one name have another role if their load differs by this factor.
+const LOAD_RATIO_OF_NAME: f64 = 2.0;
+
 /// Faster and slower devices.
 fn by_speed(inventory: &Inventory, summary: &Summary, group: &PeerGroup) -> Option<(PeerGroup, PeerGroup)> {
+    let levels = speeds(inventory, summary, group);
+    let (faster, slower) = divided(&levels(0..summary.buckets), SPEED_RATIO.ln(), smallest(group))?;
+    let is_lasting = parts(summary).all(|range| is_separate(&levels(range), &faster, &slower));
+    (is_large(faster.len(), group) && is_large(slower.len(), group) && is_lasting)
+        .then(|| (part(group, &faster, "speed=fast"), part(group, &slower, "speed=slow")))
+}
+
+/// The mean logarithm of each member's latency in a part of the recording.
+fn speeds(
+    inventory: &Inventory,
+    summary: &Summary,
+    group: &PeerGroup,
+) -> impl Fn(Range<usize>) -> Vec<f64> + use<> {
     let rows: Vec<Option<Vec<f64>>> = group
         .members
         .iter()
         .map(|&member| summary.row(MetricId::Await, &inventory.components[member].recorded))
         .collect();
-    let levels = |range: Range<usize>| -> Vec<f64> {
+    move |range: Range<usize>| {
         let level = |row: &Option<Vec<f64>>| {
             let values = row.iter().flat_map(|row| &row[range.clone()]).filter(|value| **value > 0.0);
             let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value.ln(), count + 1.0));
             sum / count
         };
         rows.iter().map(level).collect()
+    }
+}
+
+/// Hosts of another generation: their devices are slower on average. A host alone may be faulty.
+fn by_speed_of_hosts(
+    inventory: &Inventory,
+    summary: &Summary,
+    group: &PeerGroup,
+) -> Option<(PeerGroup, PeerGroup)> {
+    let mut hosts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, &member) in group.members.iter().enumerate() {
+        hosts.entry(&inventory.components[member].host).or_default().push(at);
+    }
+    if hosts.values().any(|members| members.len() < 2) {
+        return None;
+    }
+    let speeds = speeds(inventory, summary, group);
+    let levels = |range: Range<usize>| -> Vec<f64> {
+        let of_members = speeds(range);
+        let mean = |members: &Vec<usize>| {
+            members.iter().map(|&at| of_members[at]).sum::<f64>() / members.len() as f64
+        };
+        hosts.values().map(mean).collect()
     };
-    let (faster, slower) = divided(&levels(0..summary.buckets), SPEED_RATIO.ln(), smallest(group))?;
+    let (faster, slower) = divided(&levels(0..summary.buckets), SPEED_RATIO.ln(), FEWEST_HOSTS)?;
     let is_lasting = parts(summary).all(|range| is_separate(&levels(range), &faster, &slower));
-    (is_large(faster.len(), group) && is_large(slower.len(), group) && is_lasting)
+    let members = |side: &[usize]| -> Vec<usize> {
+        let of_hosts = hosts.values().enumerate().filter(|(host, _)| side.contains(host));
+        of_hosts.flat_map(|(_, members)| members.iter().copied()).collect()
+    };
+    let (faster, slower) = (members(&faster), members(&slower));
+    let is_enough = faster.len().min(slower.len()) >= FEWEST_PEERS;
+    (is_enough && is_lasting)
         .then(|| (part(group, &faster, "speed=fast"), part(group, &slower, "speed=slow")))
 }
+
+/// Fewer hosts are not a generation.
+const FEWEST_HOSTS: usize = 2;
 
 /// The fewest members of a cluster.
 fn smallest(group: &PeerGroup) -> usize {

@@ -100,18 +100,19 @@ pub(super) const IDLENESS: ComparedMetric = presence(MetricId::Idleness);
 /// How many times its threshold a component has to exceed in a window shorter than the full length.
 pub(super) fn shortness(compared: ComparedMetric, covered: Span, full_length: Span) -> f64 {
     let exponent = match compared.value {
-        ValueKind::Measurement | ValueKind::Delay(_) => MILD,
+        // How much more a latency or a share of lost segments may differ briefly follows from how much it does.
+        ValueKind::Measurement | ValueKind::Share(_) => return 1.0,
+        ValueKind::Delay(_) => MILD,
         ValueKind::Amount(_) | ValueKind::Presence => CLEAR,
-        ValueKind::Share(_) => return 1.0,
     };
     let ratio = full_length.micros() as f64 / covered.micros().max(1) as f64;
     ratio.max(1.0).powf(exponent)
 }
 
-/// Slowness that lasts briefly has to be severe to matter: with this exponent, 1.25 times for an hour is as bad as twice
-/// for a minute.
+/// Round trips follow the traffic: a delay that lasts briefly has to be severe to matter. With this exponent, 1.25 times for
+/// an hour is as bad as twice for a minute.
 const MILD: f64 = 0.2;
-/// Lost segments, traffic and absence are no matter of degree.
+/// Traffic and absence are no matter of degree.
 const CLEAR: f64 = 0.15;
 
 fn of_kind(kind: &Kind) -> &'static [ComparedMetric] {

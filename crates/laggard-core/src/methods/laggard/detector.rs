@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::compared_metrics::{self, ComparedMetric, LOAD, NEGLIGIBLE_SHARE, ValueKind};
+use super::idle_runs::{IdleRun, IdleRuns};
 use super::minute_means::{EndedMinute, MINUTE, MinuteMeans};
 use super::ratio::{of_active, of_amounts};
 use super::score::Distances;
@@ -25,7 +26,8 @@ pub(super) struct GroupDetector {
     members: usize,
     /// The begin of the first windows of all metrics.
     origin: Option<Timestamp>,
-    last: Option<Timestamp>,
+    /// The last instant and its step.
+    last: Option<(Timestamp, Span)>,
     levels: TrafficLevels,
     shares: Vec<(MetricId, Shares)>,
     servers: Vec<Arc<str>>,
@@ -33,6 +35,7 @@ pub(super) struct GroupDetector {
     is_known: Vec<bool>,
     /// Members with at least one request so far. An idle majority must not prevent the comparison of the others.
     is_used: Vec<bool>,
+    idle: IdleRuns,
     minutes: Option<MinuteMeans>,
     metrics: Vec<MetricDetector>,
 }
@@ -43,6 +46,8 @@ pub(super) struct ComparedWindow {
     /// 1 or -1.
     pub(super) sign: f64,
     pub(super) window: Window,
+    /// The window is that of a run, which does not wait for others of its length.
+    pub(super) is_run: bool,
     /// The sampled part of its length.
     pub(super) covered: Span,
     pub(super) evaluations: usize,
@@ -93,6 +98,7 @@ impl GroupDetector {
             servers: peers.servers.clone(),
             is_known: vec![false; peers.members.len()],
             is_used: vec![false; peers.members.len()],
+            idle: IdleRuns::new(peers.members.len()),
             minutes: None,
             metrics: Vec::new(),
         }
@@ -123,7 +129,7 @@ impl GroupDetector {
         is_recorded: &[bool],
         scratch: &mut Scratch,
     ) {
-        let elapsed = self.last.replace(instant).map_or(step, |last| instant - last);
+        let elapsed = self.last.replace((instant, step)).map_or(step, |(last, _)| instant - last);
         self.levels.update(columns, elapsed);
         for (_, values) in columns {
             self.is_used.iter_mut().zip(*values).for_each(|(used, value)| *used |= *value > 0.0);
@@ -159,6 +165,7 @@ impl GroupDetector {
             self.minute(instant, step, columns, scratch);
         }
         if self.is_device {
+            self.idle(instant, step, columns, scratch);
             self.presence(instant, step, columns, is_recorded, scratch);
         }
     }
@@ -246,6 +253,38 @@ impl GroupDetector {
         self.of_metric(compared_metrics::IDLENESS, step, instant).push(instant, &scratch.ratios, None);
     }
 
+    /// Idle runs become windows of their own length.
+    fn idle(
+        &mut self,
+        instant: Timestamp,
+        step: Span,
+        columns: &[(&'static Metric, &[f64])],
+        scratch: &mut Scratch,
+    ) {
+        let Some((_, requests)) = columns.iter().find(|(metric, _)| metric.id == MetricId::Tps) else {
+            return;
+        };
+        let ended = self.idle.push(instant, step, requests, &self.is_used, &mut scratch.sorted);
+        for run in ended {
+            self.end_idle(run, step, instant);
+        }
+    }
+
+    fn end_idle(&mut self, run: IdleRun, step: Span, instant: Timestamp) {
+        let mut distances = vec![0.0; self.members];
+        distances[run.member] = 1.0;
+        let window = ComparedWindow {
+            compared: compared_metrics::IDLENESS,
+            sign: 1.0,
+            window: Window { start: run.begin, length: run.end - run.begin },
+            is_run: true,
+            covered: run.idle,
+            evaluations: 1,
+            distances: Distances { distances, error: vec![0.0; self.members] },
+        };
+        self.of_metric(compared_metrics::IDLENESS, step, instant).ended.push(window);
+    }
+
     fn take_ended(&mut self) -> Vec<ComparedWindow> {
         self.metrics.iter_mut().flat_map(|detector| std::mem::take(&mut detector.ended)).collect()
     }
@@ -283,6 +322,9 @@ impl GroupDetector {
     pub(super) fn finish(&mut self) -> Vec<ComparedWindow> {
         if let Some(minute) = self.minutes.as_mut().and_then(MinuteMeans::end) {
             self.push_minute(&minute, &mut Scratch::new(self.members));
+        }
+        if let Some((last, step)) = self.last {
+            self.idle.finish().into_iter().for_each(|run| self.end_idle(run, step, last));
         }
         self.metrics.iter_mut().for_each(MetricDetector::finish);
         self.take_ended()
@@ -375,6 +417,7 @@ fn compared(
         compared,
         sign,
         window: ended.window,
+        is_run: false,
         covered: ended.covered,
         evaluations: ended.evaluations,
         distances: Distances::of(ended.statistics),

@@ -12,7 +12,7 @@ use rayon::prelude::{
 use super::Laggard;
 use super::compared_metrics::{compared, shortness};
 use super::detector::{ComparedWindow, GroupDetector};
-use super::pool::{PoolKey, Pools};
+use super::pool::{PoolKey, Pools, normal_deviations};
 use super::settings::Settings;
 use crate::methods::{Detector, Evaluator, GroupTables, Peers};
 use crate::model::component::Kind;
@@ -94,7 +94,7 @@ impl LaggardEvaluator {
         key: &PoolKey,
         together: Vec<(usize, ComparedWindow)>,
     ) -> Vec<(usize, ComparedWindow)> {
-        if key.length > LONGEST_WAITING {
+        if key.length > LONGEST_WAITING || together.iter().any(|(_, window)| window.is_run) {
             return together;
         }
         let enough = (LONGEST_WAITING.micros() / key.length.micros().max(1)).clamp(FEWEST_ENDS, MOST_ENDS);
@@ -117,21 +117,35 @@ impl LaggardEvaluator {
 
     fn scored(&self, key: &PoolKey, group: usize, ended: &ComparedWindow) -> ScoredWindow {
         let ComparedWindow { compared, distances, .. } = ended;
+        let chance = chance(ended.covered);
         let spread = self.pools.spread(key, distances, compared.least);
+        let pooled = self.pools.limit(key, distances, compared.least, chance);
         let severe = compared.least * shortness(*compared, ended.covered, self.settings.full_length);
         let of_member = |(member, (&distance, lower_bound)): (usize, (&f64, f64))| {
-            let noise = self.settings.deviations * spread.max(self.pools.variation(key, group, member));
-            let limit = compared.least.hypot(noise);
+            let own = self.pools.variation(key, group, member);
+            let limit = compared.least.hypot(self.settings.deviations * spread.max(own));
+            let noise = pooled.max(normal_deviations(chance) * own);
             MemberScore {
                 score: (distance / limit) as f32,
                 threshold: 1.0,
                 is_anomalous: distance > limit,
-                is_faulty: compared.is_decisive && lower_bound > severe.hypot(noise),
+                is_faulty: compared.is_decisive && lower_bound > severe.hypot(noise) && distance > limit,
             }
         };
         let both = distances.distances.iter().zip(distances.lower_bounds(ended.evaluations));
         ScoredWindow { window: ended.window, scores: both.enumerate().map(of_member).collect() }
     }
+}
+
+/// One false suspect in this many component-days is acceptable, for all windows and metrics together.
+const COMPONENT_DAYS: f64 = 1000.0;
+/// A component is compared in about this many metrics and lengths of windows.
+const COMPARISONS: f64 = 32.0;
+
+/// The chance of a false alarm that a window may have.
+fn chance(covered: Span) -> f64 {
+    let days = covered.seconds() / Span::DAY.seconds();
+    days.min(1.0) / (COMPONENT_DAYS * COMPARISONS)
 }
 
 /// Adds a window to the scores of its metric. The same windows end in both directions of harm: the worse counts.

@@ -14,21 +14,17 @@ pub(super) struct HalfMeans {
 
 /// Anything up to this length is one event, regardless of the number of samples.
 const BURST: Span = Span::from_seconds(10);
-/// With steps of a minute and more, the worst sample is the event.
-const BURST_STEP: Span = Span::from_seconds(60);
-/// A burst is at most this fraction of a window.
+/// A burst is at most this fraction of a window. With few samples, the worst one is the event.
 const LARGEST_FRACTION: usize = 6;
+const FEWEST_SAMPLES: usize = 4;
 
 /// Removes missing samples and the worst burst: the neighbouring samples, `step` apart, with the highest sum. One slow
 /// event says nothing about the next.
 pub(super) fn remove_burst(samples: &mut Vec<f32>, step: Span) {
     samples.retain(|sample| !sample.is_nan());
-    let most = usize::try_from(BURST.micros() / step.micros().max(1)).unwrap_or(usize::MAX);
-    let len = if step >= BURST_STEP {
-        usize::from(samples.len() >= 4)
-    } else {
-        most.min(samples.len() / LARGEST_FRACTION)
-    };
+    let most = (BURST.micros().max(0) as usize).div_ceil(step.micros().max(1) as usize);
+    let is_enough = samples.len() >= FEWEST_SAMPLES;
+    let len = if is_enough { most.min(samples.len().div_ceil(LARGEST_FRACTION)) } else { 0 };
     let sum = |burst: &[f32]| burst.iter().map(|&sample| f64::from(sample)).sum::<f64>();
     let mut now = sum(&samples[..len]);
     let (mut worst, mut begin) = (now, 0);
@@ -84,12 +80,15 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_and_15_s_samples_hold_no_burst() {
-        for (len, seconds) in [(5, 1), (100, 15)] {
-            let mut samples = vec![3.0; len];
+    fn a_long_sample_is_one_event_and_three_samples_hold_none() {
+        for (seconds, kept) in [(15, 3), (600, 3)] {
+            let mut samples = vec![0.0, 2.0, 0.0, 0.0];
             remove_burst(&mut samples, Span::from_seconds(seconds));
-            assert_eq!(samples.len(), len);
+            assert_eq!(samples, vec![0.0; kept]);
         }
+        let mut samples = vec![0.0, 2.0, 0.0];
+        remove_burst(&mut samples, SECOND);
+        assert_eq!(samples.len(), 3);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //!    of the kind, over time.
 //! 6. `windows`: windows of many lengths (`window_lengths`) are evaluated at the same time. A stall shows within a
 //!    minute, mild slowness within hours. Shorter windows, and more evaluated windows, need a higher score.
+//! 7. `idle_runs`: a device without a request while all its peers work is found from begin to end.
 //!
 //! `compared_metrics` lists which metrics are compared. `settings` holds the numbers.
 
@@ -18,6 +19,7 @@ mod compared_metrics;
 mod detector;
 mod evaluator;
 mod half_means;
+mod idle_runs;
 mod load;
 mod minute_means;
 mod pool;

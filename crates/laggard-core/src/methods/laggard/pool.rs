@@ -73,6 +73,13 @@ impl Pools {
         }
     }
 
+    /// The distance that a healthy member of a group exceeds in a window with this chance. Where the pool is large, its own
+    /// tail is continued, which may be heavier than that of a normal distribution.
+    pub(super) fn limit(&self, key: &PoolKey, distances: &Distances, least: f64, chance: f64) -> f64 {
+        let normal = normal_deviations(chance) * self.spread(key, distances, least);
+        self.0.get(key).and_then(|pool| pool.tail(chance)).map_or(normal, |tail| tail.max(normal))
+    }
+
     /// The spread of the members of a group in a window: that of the pool, or more if the group is wider.
     pub(super) fn spread(&self, key: &PoolKey, distances: &Distances, least: f64) -> f64 {
         let prior = PRIOR_SHARE * least;
@@ -125,6 +132,18 @@ impl Pool {
         (sum / (members + PRIOR_MEMBERS)).sqrt()
     }
 
+    /// The distance that is exceeded with a chance, if the last part of the known distances continues exponentially.
+    fn tail(&self, chance: f64) -> Option<f64> {
+        let [.., (near, _, _), (far, _, enough)] = WITHIN;
+        if self.distances < enough {
+            return None;
+        }
+        let (near_distance, far_distance) = (self.quantile(near), self.quantile(far));
+        let slope = (far_distance - near_distance) / ((1.0 - near) / (1.0 - far)).ln();
+        // The pool has the faster half only.
+        Some(far_distance + slope * ((1.0 - far) / (2.0 * chance)).ln().max(0.0))
+    }
+
     fn quantile(&self, share: f64) -> f64 {
         let rank = share * self.distances as f64;
         let mut below = 0.0;
@@ -136,6 +155,14 @@ impl Pool {
         }
         0.0
     }
+}
+
+/// The deviations that a normal distribution exceeds with a small chance (Abramowitz and Stegun, 26.2.23).
+pub(super) fn normal_deviations(chance: f64) -> f64 {
+    let t = (-2.0 * chance.ln()).sqrt();
+    let (above, below) =
+        (2.515517 + t * (0.802853 + t * 0.010328), 1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+    t - above / below
 }
 
 #[cfg(test)]

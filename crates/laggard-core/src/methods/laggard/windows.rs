@@ -1,5 +1,5 @@
-//! Windows of all lengths. Short windows are adjacent; long ones overlap, so that a fault is found before the next
-//! adjacent window ends.
+//! Windows of all lengths. All but blocks overlap, so that a fault is found before the next adjacent window ends, and
+//! wherever windows happen to begin.
 //! In: one ratio for each member at each instant. Out: the statistics of each window when it ends.
 //! Always: windows up to a block are computed from samples, longer ones from their blocks, so that at most one block of
 //! samples is kept; a gap of the whole group ends no window early.
@@ -46,10 +46,18 @@ struct Length {
     evaluations: usize,
 }
 
-/// Windows shorter than a block.
+/// Windows shorter than a block. They consist of two halves, and a window ends with each half.
 struct ShortWindows {
     length: Length,
-    /// The row of the block's samples where the open window begins.
+    /// The open half, and the one before it if that is its neighbour.
+    open: Option<Half>,
+    previous: Option<Half>,
+}
+
+#[derive(Clone, Copy)]
+struct Half {
+    number: i64,
+    /// The row of its first sample.
     begin: usize,
 }
 
@@ -82,10 +90,12 @@ struct Sums {
     samples: f64,
 }
 
-/// The samples of the open block: a row for each instant.
+/// The samples of the open block, and of short windows that began before it: a row for each instant.
 #[derive(Default)]
 struct Samples {
     rows: usize,
+    /// The first row of the open block.
+    block: usize,
     ratios: Vec<f32>,
     /// Empty if the load is not known.
     loads: Vec<f32>,
@@ -108,7 +118,7 @@ impl Windows {
             last: None,
             samples: Samples::default(),
             slope: LoadSlope::default(),
-            short: settings.below(block, step).map(|l| ShortWindows { length: of(l), begin: 0 }).collect(),
+            short: settings.below(block, step).map(|l| ShortWindows::new(of(l))).collect(),
             block: of(block),
             long: longer.map(|&length| LongWindows::new(of(whole_blocks(length, block)), block)).collect(),
         }
@@ -122,6 +132,7 @@ impl Windows {
         loads: Option<&[f64]>,
     ) -> Vec<EndedWindow> {
         let ended = self.end_before(instant);
+        self.short.iter_mut().for_each(|short| short.begin(self.origin, instant, self.samples.rows));
         self.samples.push(ratios, loads);
         self.last = Some(instant);
         ended
@@ -153,26 +164,91 @@ impl Windows {
             self.slope.learn(self.samples.columns(self.members));
         }
         let slope = self.slope.slope();
-        for short in self.short.iter_mut().filter(|short| has_ended(&short.length)) {
-            let members = self.samples.statistics(short.begin, self.members, slope, self.step);
-            let covered = self.step * (self.samples.rows - short.begin) as i64;
-            short.begin = self.samples.rows;
-            let statistics = || of_members(&members, self.autocorrelation);
-            ended.extend(short.length.end(origin, last, covered, statistics));
+        for short in &mut self.short {
+            let statistics = |begin| {
+                let members = self.samples.statistics(begin, self.members, slope, self.step);
+                of_members(&members, self.autocorrelation)
+            };
+            ended.extend(short.end(origin, instant, self.step, self.samples.rows, statistics));
         }
         if block_ended {
-            let members = self.samples.statistics(0, self.members, slope, self.step);
-            let covered = self.step * self.samples.rows as i64;
-            self.long.iter_mut().for_each(|long| long.add(origin, last, &members, self.samples.rows));
+            let members = self.samples.statistics(self.samples.block, self.members, slope, self.step);
+            let rows = self.samples.rows - self.samples.block;
+            self.long.iter_mut().for_each(|long| long.add(origin, last, &members, rows));
             let statistics = || of_members(&members, self.autocorrelation);
-            ended.extend(self.block.end(origin, last, covered, statistics));
-            self.samples.clear();
-            self.short.iter_mut().for_each(|short| short.begin = 0);
+            ended.extend(self.block.end(origin, last, self.step * rows as i64, statistics));
+            self.end_block();
         }
         for long in &mut self.long {
             ended.extend(long.end(origin, last, instant, self.step, self.autocorrelation));
         }
         ended
+    }
+}
+
+impl Windows {
+    /// Keeps the samples of open short windows only.
+    fn end_block(&mut self) {
+        let begins = self.short.iter().filter_map(ShortWindows::first_row);
+        let kept = begins.min().unwrap_or(self.samples.rows);
+        self.samples.end_block(kept, self.members);
+        for half in self.short.iter_mut().flat_map(|short| short.open.iter_mut().chain(&mut short.previous)) {
+            half.begin -= kept;
+        }
+    }
+}
+
+impl ShortWindows {
+    fn new(length: Length) -> ShortWindows {
+        ShortWindows { length, open: None, previous: None }
+    }
+
+    fn half(&self) -> Span {
+        Span::from_micros(self.length.length.micros() / 2)
+    }
+
+    /// The first row of a window that is still open.
+    fn first_row(&self) -> Option<usize> {
+        self.previous.or(self.open).map(|half| half.begin)
+    }
+
+    /// Begins the half that contains an instant, with this row, unless it is open.
+    fn begin(&mut self, origin: Timestamp, instant: Timestamp, row: usize) {
+        let number = number(origin, self.half(), instant);
+        if self.open.is_none_or(|open| open.number != number) {
+            self.open = Some(Half { number, begin: row });
+        }
+    }
+
+    /// The windows that end with the open half, if that ends before `instant`. Every half but the first ends a window.
+    /// Adjacent windows begin with even halves, and end even if their second half has no samples.
+    fn end(
+        &mut self,
+        origin: Timestamp,
+        instant: Timestamp,
+        step: Span,
+        rows: usize,
+        statistics: impl Fn(usize) -> Statistics,
+    ) -> Vec<EndedWindow> {
+        let next = number(origin, self.half(), instant);
+        let Some(open) = self.open.take_if(|open| open.number != next) else { return Vec::new() };
+        let before = self.previous.replace(open).filter(|previous| previous.number == open.number - 1);
+        let (half, length) = (self.half(), &mut self.length);
+        let mut window = |number: i64, begin: usize| {
+            let is_adjacent = number.rem_euclid(2) == 0;
+            length.evaluations += usize::from(is_adjacent);
+            let covered = step * (rows - begin) as i64;
+            length.ended(origin + half * number, covered, || statistics(begin))
+        };
+        let is_second = open.number.rem_euclid(2) == 1;
+        let with_previous = if is_second { Some(before.unwrap_or(open)) } else { before }
+            .map(|first| (open.number - 1, first));
+        let alone = (!is_second && next > open.number + 1).then_some((open.number, open));
+        with_previous
+            .into_iter()
+            .chain(alone)
+            .filter_map(|(number, first)| window(number, first.begin))
+            .collect()
     }
 }
 
@@ -223,16 +299,19 @@ impl Samples {
         }
     }
 
-    fn clear(&mut self) {
-        self.rows = 0;
-        self.ratios.clear();
-        self.loads.clear();
+    /// Begins the next block, and keeps the samples from a row on.
+    fn end_block(&mut self, kept: usize, members: usize) {
+        self.rows -= kept;
+        self.block = self.rows;
+        self.ratios.drain(..kept * members);
+        self.loads.drain(..(kept * members).min(self.loads.len()));
     }
 
-    /// The ratios and loads of each member; nothing without loads.
+    /// The ratios and loads of each member in the open block; nothing without loads.
     fn columns(&self, members: usize) -> impl Iterator<Item = (Vec<f64>, Vec<f64>)> + '_ {
+        let first = self.block * members;
         let column = move |values: &[f32], member: usize| {
-            values.iter().skip(member).step_by(members).map(|&v| f64::from(v)).collect::<Vec<f64>>()
+            values.iter().skip(first + member).step_by(members).map(|&v| f64::from(v)).collect::<Vec<f64>>()
         };
         let known = if self.loads.is_empty() { 0 } else { members };
         (0..known).map(move |member| (column(&self.ratios, member), column(&self.loads, member)))
@@ -427,7 +506,7 @@ mod tests {
     #[test]
     fn twenty_minutes_hold_windows_of_one_five_and_fifteen_minutes() {
         let ends = ends(20, 0);
-        assert_eq!(ends.iter().filter(|(_, length)| *length == 60).count(), 20);
+        assert_eq!(ends.iter().filter(|(_, length)| *length == 60).count(), 39, "one ends every half minute");
         assert_eq!(ends.iter().filter(|e| e.1 == 300).map(|e| e.0).collect::<Vec<_>>(), [0, 300, 600, 900]);
         assert!(ends.contains(&(0, 900)));
         assert!(ends.contains(&(0, 1200)), "the hour so far: {ends:?}");
