@@ -310,8 +310,9 @@ impl Track {
         }
     }
 
-    /// The part of a time that has the most anomalous windows of the counted length for the fewest others. A mild limp
-    /// shows in some of them only, so a calm one takes off less than an anomalous one adds.
+    /// From the first to the last part of a time that has many anomalous windows of the counted length for few others. A mild
+    /// limp shows in some of them only, so a calm one takes off less than an anomalous one adds. A fault may return: parts
+    /// with at least half of the most count.
     fn sharpened(
         &self,
         begin: Timestamp,
@@ -320,28 +321,45 @@ impl Track {
         evaluated: &EvaluatedTimes,
     ) -> (Timestamp, Timestamp) {
         const CALM: f64 = 0.25;
+        const ALIKE: f64 = 0.5;
         let mut runs: Vec<&Run> = self.runs.iter().filter(|run| run.begin < end && begin < run.end).collect();
         let Some(length) = counted_length.or(runs.iter().map(|run| run.length).min()) else {
             return (begin, end);
         };
         runs.retain(|run| run.length == length);
         runs.sort_by_key(|run| run.begin);
-        let (mut best, mut sum, mut since) = (None, 0.0, begin);
-        let mut until = begin;
+        let mut parts: Vec<DensePart> = Vec::new();
+        let (mut sum, mut until) = (0.0, begin);
         for run in runs {
             let calm = evaluated.between(until, run.begin).micros() as f64 / length.micros() as f64;
             sum -= CALM * calm;
-            if sum <= 0.0 {
-                (sum, since) = (0.0, run.begin);
-            }
-            sum += run.windows as f64;
+            let begins = sum <= 0.0;
+            sum = sum.max(0.0) + run.windows as f64;
             until = run.end;
-            if best.is_none_or(|(most, _, _)| sum > most) {
-                best = Some((sum, since, until));
+            match parts.last_mut() {
+                Some(part) if !begins => {
+                    if sum > part.most {
+                        (part.most, part.until) = (sum, until);
+                    }
+                }
+                _ => parts.push(DensePart { most: sum, since: run.begin, until }),
             }
         }
-        best.map_or((begin, end), |(_, since, until)| (since.max(begin - length), until.min(end + length)))
+        let most = parts.iter().map(|part| part.most).fold(0.0, f64::max);
+        parts.retain(|part| part.most >= ALIKE * most);
+        match (parts.first(), parts.last()) {
+            (Some(first), Some(last)) => (first.since.max(begin - length), last.until.min(end + length)),
+            _ => (begin, end),
+        }
     }
+}
+
+/// A time with many anomalous windows.
+struct DensePart {
+    /// The highest sum of its anomalous windows minus calm ones.
+    most: f64,
+    since: Timestamp,
+    until: Timestamp,
 }
 
 impl EvaluatedTimes {

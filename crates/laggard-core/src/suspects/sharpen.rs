@@ -2,6 +2,8 @@
 //! In: an [`Episode`] and how much worse than its peers its component was at each time. Out: the part of it that is worse.
 //! Always: an episode never becomes empty, and does not move away from its windows.
 
+use std::ops::Range;
+
 use super::episodes::Episode;
 use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
@@ -27,7 +29,7 @@ pub fn sharpen(episode: &mut Episode, course: &Course) {
     // Most of a window may be calm: the usual excess is that of the worse half.
     let Some(&usual) = usual.get(usual.len() * 3 / 4).filter(|usual| **usual > 0.0) else { return };
     let least = usual / 4.0;
-    let Some((first, last)) = densest(&course.excess, least) else { return };
+    let Some((first, last)) = worse_parts(&course.excess, least) else { return };
     let (begin, end) = (at(first), at(last + 1));
     if begin < episode.end && episode.begin < end {
         (episode.begin, episode.end) = (begin, end);
@@ -54,20 +56,51 @@ pub fn align_minutes(episodes: &mut [Episode]) {
     }
 }
 
-/// The consecutive values whose sum above `least` is highest.
-fn densest(excess: &[f64], least: f64) -> Option<(usize, usize)> {
-    let (mut best, mut sum, mut since) = (None, 0.0, 0);
-    for (at, excess) in excess.iter().enumerate().filter(|(_, excess)| !excess.is_nan()) {
+/// From the first to the last part that is about as much worse as the worst one: a fault that returns is still there.
+fn worse_parts(excess: &[f64], least: f64) -> Option<(usize, usize)> {
+    let worst = densest(excess, least, 0..excess.len())?;
+    let mut parts = Vec::new();
+    alike(excess, least, 0..excess.len(), ALIKE * worst.sum, &mut parts);
+    let first = parts.iter().map(|part| part.first).min()?;
+    let last = parts.iter().map(|part| part.last).max()?;
+    Some((first, last))
+}
+
+/// A part with this share of the worst part's sum is like it.
+const ALIKE: f64 = 0.5;
+
+/// Collects the parts with at least this sum.
+fn alike(excess: &[f64], least: f64, range: Range<usize>, least_sum: f64, parts: &mut Vec<Part>) {
+    let Some(part) = densest(excess, least, range.clone()).filter(|part| part.sum >= least_sum) else {
+        return;
+    };
+    alike(excess, least, range.start..part.first, least_sum, parts);
+    alike(excess, least, part.last + 1..range.end, least_sum, parts);
+    parts.push(part);
+}
+
+/// Consecutive values, and their sum above `least`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    first: usize,
+    last: usize,
+    sum: f64,
+}
+
+/// The consecutive values of a range whose sum above `least` is highest.
+fn densest(excess: &[f64], least: f64, range: Range<usize>) -> Option<Part> {
+    let (mut best, mut sum, mut since): (Option<Part>, f64, usize) = (None, 0.0, range.start);
+    for (at, excess) in range.clone().zip(&excess[range]).filter(|(_, excess)| !excess.is_nan()) {
         if sum <= 0.0 {
             (sum, since) = (0.0, at);
         }
         // One extreme value must not outweigh all others.
         sum += (excess - least).clamp(-least, least);
-        if sum > 0.0 && best.is_none_or(|(most, _, _)| sum > most) {
-            best = Some((sum, since, at));
+        if sum > 0.0 && best.is_none_or(|best| sum > best.sum) {
+            best = Some(Part { first: since, last: at, sum });
         }
     }
-    best.map(|(_, first, last)| (first, last))
+    best
 }
 
 #[cfg(test)]
@@ -77,11 +110,18 @@ mod tests {
     #[test]
     fn the_worse_part_is_found_though_one_value_in_it_is_not() {
         let excess = [0.0, 0.1, 1.2, 1.0, 0.1, 1.1, f64::NAN, 0.9, 0.0, -0.1];
-        assert_eq!(densest(&excess, 0.5), Some((2, 7)));
+        assert_eq!(worse_parts(&excess, 0.5), Some((2, 7)));
+    }
+
+    #[test]
+    fn a_fault_that_returns_lasts_until_its_last_part() {
+        let excess: Vec<f64> =
+            (0..100).map(|n| if (10..15).contains(&n) || n >= 94 { 1.5 } else { 0.0 }).collect();
+        assert_eq!(worse_parts(&excess, 0.4), Some((10, 99)));
     }
 
     #[test]
     fn nothing_worse_has_no_part() {
-        assert_eq!(densest(&[0.0, -1.0, f64::NAN], 0.5), None);
+        assert_eq!(worse_parts(&[0.0, -1.0, f64::NAN], 0.5), None);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::compared_metrics::{self, ComparedMetric, LOAD, NEGLIGIBLE_SHARE, ValueKind};
 use super::idle_runs::{IdleRun, IdleRuns};
-use super::minute_means::{EndedMinute, MINUTE, MinuteMeans};
+use super::period_means::{EndedPeriod, PERIODS, PeriodMeans};
 use super::ratio::{of_active, of_amounts};
 use super::score::Distances;
 use super::settings::Settings;
@@ -36,13 +36,15 @@ pub(super) struct GroupDetector {
     /// Members with at least one request so far. An idle majority must not prevent the comparison of the others.
     is_used: Vec<bool>,
     idle: IdleRuns,
-    minutes: Option<MinuteMeans>,
+    periods: Vec<PeriodMeans>,
     metrics: Vec<MetricDetector>,
 }
 
 /// The members of a group in a window, not yet compared with the spread of other groups.
 pub(super) struct ComparedWindow {
     pub(super) compared: ComparedMetric,
+    /// The time between the compared values.
+    pub(super) step: Span,
     /// 1 or -1.
     pub(super) sign: f64,
     pub(super) window: Window,
@@ -57,6 +59,8 @@ pub(super) struct ComparedWindow {
 /// Compares one metric.
 struct MetricDetector {
     compared: ComparedMetric,
+    /// The time between its values.
+    step: Span,
     /// Up, down, or both.
     directions: Vec<Direction>,
     ended: Vec<ComparedWindow>,
@@ -99,14 +103,17 @@ impl GroupDetector {
             is_known: vec![false; peers.members.len()],
             is_used: vec![false; peers.members.len()],
             idle: IdleRuns::new(peers.members.len()),
-            minutes: None,
+            periods: Vec::new(),
             metrics: Vec::new(),
         }
     }
 
     fn of_metric(&mut self, compared: ComparedMetric, step: Span, instant: Timestamp) -> &mut MetricDetector {
         let origin = *self.origin.get_or_insert(instant - step);
-        let at = self.metrics.iter().position(|known| known.compared.metric == compared.metric);
+        let at = self
+            .metrics
+            .iter()
+            .position(|known| known.compared.metric == compared.metric && known.step == step);
         let at = at.unwrap_or_else(|| {
             let signs: &[f64] = match compared.metric.metric().harm {
                 Harm::Up => &[1.0],
@@ -115,7 +122,7 @@ impl GroupDetector {
             };
             let windows = || Windows::new(&self.settings, self.members, step, origin);
             let directions = signs.iter().map(|&sign| Direction { sign, windows: windows() }).collect();
-            self.metrics.push(MetricDetector { compared, directions, ended: Vec::new() });
+            self.metrics.push(MetricDetector { compared, step, directions, ended: Vec::new() });
             self.metrics.len() - 1
         });
         &mut self.metrics[at]
@@ -161,17 +168,15 @@ impl GroupDetector {
             let loads = is_loaded.then_some(&scratch.loads[..]);
             self.of_metric(compared, step, instant).push(instant, &scratch.ratios, loads);
         }
-        if step < MINUTE {
-            self.minute(instant, step, columns, scratch);
-        }
+        self.periods(instant, step, columns, scratch);
         if self.is_device {
             self.idle(instant, step, columns, scratch);
             self.presence(instant, step, columns, is_recorded, scratch);
         }
     }
 
-    /// The latency over whole minutes. Without the number of requests, it is not known what a minute's mean is.
-    fn minute(
+    /// The latency over whole periods. Without the number of requests, it is not known what a period's mean is.
+    fn periods(
         &mut self,
         instant: Timestamp,
         step: Span,
@@ -183,22 +188,28 @@ impl GroupDetector {
             return;
         };
         let origin = *self.origin.get_or_insert(instant - step);
-        let minutes = self.minutes.get_or_insert_with(|| MinuteMeans::new(origin, self.members));
-        if let Some(minute) = minutes.push(instant, step, latencies, requests, column(LOAD)) {
-            self.push_minute(&minute, scratch);
+        if self.periods.is_empty() {
+            let longer = PERIODS.into_iter().filter(|period| step < *period);
+            self.periods = longer.map(|period| PeriodMeans::new(period, origin, self.members)).collect();
         }
+        let push = |means: &mut PeriodMeans| {
+            let ended = means.push(instant, step, latencies, requests, column(LOAD));
+            ended.map(|ended| (means.period, ended))
+        };
+        let ended: Vec<(Span, EndedPeriod)> = self.periods.iter_mut().filter_map(push).collect();
+        ended.iter().for_each(|(period, ended)| self.push_period(*period, ended, scratch));
     }
 
-    fn push_minute(&mut self, minute: &EndedMinute, scratch: &mut Scratch) {
+    fn push_period(&mut self, period: Span, ended: &EndedPeriod, scratch: &mut Scratch) {
         of_amounts(
-            &minute.loads,
+            &ended.loads,
             self.levels.negligible(LOAD.metric()),
             &mut scratch.sorted,
             &mut scratch.loads,
         );
-        of_active(&minute.latencies, |_| true, 0.0, &mut scratch.sorted, &mut scratch.ratios);
-        let detector = self.of_metric(compared_metrics::MINUTE_AWAIT, MINUTE, minute.end);
-        detector.push(minute.end, &scratch.ratios, Some(&scratch.loads));
+        of_active(&ended.latencies, |_| true, 0.0, &mut scratch.sorted, &mut scratch.ratios);
+        let detector = self.of_metric(compared_metrics::MINUTE_AWAIT, period, ended.end);
+        detector.push(ended.end, &scratch.ratios, Some(&scratch.loads));
     }
 
     /// The accumulated percentages; the plain ones if the weight is not recorded.
@@ -275,6 +286,7 @@ impl GroupDetector {
         distances[run.member] = 1.0;
         let window = ComparedWindow {
             compared: compared_metrics::IDLENESS,
+            step,
             sign: 1.0,
             window: Window { start: run.begin, length: run.end - run.begin },
             is_run: true,
@@ -320,9 +332,11 @@ impl GroupDetector {
     }
 
     pub(super) fn finish(&mut self) -> Vec<ComparedWindow> {
-        if let Some(minute) = self.minutes.as_mut().and_then(MinuteMeans::end) {
-            self.push_minute(&minute, &mut Scratch::new(self.members));
-        }
+        let ended: Vec<(Span, EndedPeriod)> =
+            self.periods.iter_mut().filter_map(|means| Some((means.period, means.end()?))).collect();
+        ended.iter().for_each(|(period, ended)| {
+            self.push_period(*period, ended, &mut Scratch::new(self.members));
+        });
         if let Some((last, step)) = self.last {
             self.idle.finish().into_iter().for_each(|run| self.end_idle(run, step, last));
         }
@@ -396,25 +410,26 @@ impl MetricDetector {
     fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>) {
         for direction in &mut self.directions {
             let ended = direction.push(instant, ratios, loads);
-            self.ended.extend(compared(self.compared, direction.sign, ended));
+            self.ended.extend(compared((self.compared, self.step), direction.sign, ended));
         }
     }
 
     fn finish(&mut self) {
         for direction in &mut self.directions {
             let ended = direction.windows.finish();
-            self.ended.extend(compared(self.compared, direction.sign, ended));
+            self.ended.extend(compared((self.compared, self.step), direction.sign, ended));
         }
     }
 }
 
 fn compared(
-    compared: ComparedMetric,
+    (compared, step): (ComparedMetric, Span),
     sign: f64,
     ended: Vec<EndedWindow>,
 ) -> impl Iterator<Item = ComparedWindow> {
     ended.into_iter().map(move |ended| ComparedWindow {
         compared,
+        step,
         sign,
         window: ended.window,
         is_run: false,

@@ -110,6 +110,7 @@ impl LaggardEvaluator {
             kind: kind.clone(),
             class: *class,
             metric: window.compared.metric,
+            step: window.step,
             is_upward: window.sign > 0.0,
             length: window.window.length,
         }

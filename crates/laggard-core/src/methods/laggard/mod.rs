@@ -6,7 +6,7 @@
 //! 2. `load`: remove the part of a latency that a different load explains.
 //! 3. `shares`: percentages of rare events, such as lost segments, are first accumulated over time and per server.
 //! 4. `half_means`: over a window, the mean of the slower half counts, because a slow disk is rarely slow all the time.
-//!    `minute_means`: latencies over whole minutes are compared as well, because a stall shows in few samples.
+//!    `period_means`: latencies over whole minutes are compared as well, because a stall shows in few samples.
 //! 5. `score`: the distance from the group, in units of a spread plus a floor. `pool`: the spread is that of all groups
 //!    of the kind, over time.
 //! 6. `windows`: windows of many lengths (`window_lengths`) are evaluated at the same time. A stall shows within a
@@ -21,7 +21,7 @@ mod evaluator;
 mod half_means;
 mod idle_runs;
 mod load;
-mod minute_means;
+mod period_means;
 mod pool;
 mod ratio;
 mod score;

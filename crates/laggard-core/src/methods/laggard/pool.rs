@@ -13,12 +13,14 @@ use crate::model::device::DeviceClass;
 use crate::model::metric::MetricId;
 use crate::model::time::Span;
 
-/// Windows that share a pool: of one metric, direction and length, in groups of one kind and class of devices.
+/// Windows that share a pool: of one metric with the same time between values, of one direction and length, in groups of one
+/// kind and class of devices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PoolKey {
     pub(super) kind: Kind,
     pub(super) class: Option<DeviceClass>,
     pub(super) metric: MetricId,
+    pub(super) step: Span,
     pub(super) is_upward: bool,
     pub(super) length: Span,
 }
@@ -171,7 +173,8 @@ mod tests {
 
     fn key() -> PoolKey {
         let length = Span::from_seconds(300);
-        PoolKey { kind: Kind::ATTACHMENT, class: None, metric: MetricId::Await, is_upward: true, length }
+        let (kind, metric, step) = (Kind::ATTACHMENT, MetricId::Await, Span::from_seconds(15));
+        PoolKey { kind, class: None, metric, step, is_upward: true, length }
     }
 
     fn distances(distances: Vec<f64>) -> Distances {

@@ -1,25 +1,28 @@
-//! Latencies over whole minutes, weighted by requests: what an operator computes.
+//! Latencies over whole minutes and longer periods, weighted by requests: what an operator computes.
 //! In: the latency and the number of requests of each member at each instant. Out: the mean of each member over each
-//! minute. Always: minutes begin with the first windows, whatever the step.
+//! period. Always: periods begin with the first windows, whatever the step.
 //!
 //! A device that freezes for a few seconds has few samples with high latencies, which the slower half of the samples
-//! hardly shows. The requests that waited raise the mean of every such minute.
+//! hardly shows. The requests that waited raise the mean of every such period. Minutes show a device that freezes every
+//! minute, five minutes one that freezes every ten minutes.
 
 use crate::model::time::{Span, Timestamp};
 
-pub(super) const MINUTE: Span = Span::from_seconds(60);
+/// A stall is a smaller part of a longer period: it would not show in its mean.
+pub(super) const PERIODS: [Span; 2] = [Span::from_seconds(60), Span::from_seconds(300)];
 
-pub(super) struct MinuteMeans {
+pub(super) struct PeriodMeans {
+    pub(super) period: Span,
     origin: Timestamp,
-    /// The number of the open minute.
+    /// The number of the open period.
     number: i64,
     sums: Vec<Sums>,
-    /// The sampled part of the open minute, and the number of its instants.
+    /// The sampled part of the open period, and the number of its instants.
     covered: Span,
     instants: f64,
 }
 
-/// Sums over the instants of a minute.
+/// Sums over the instants of a period.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     /// Latency times requests.
@@ -28,22 +31,22 @@ struct Sums {
     load: f64,
 }
 
-/// The means of each member over a minute.
+/// The means of each member over a period.
 #[derive(Debug, PartialEq)]
-pub(super) struct EndedMinute {
+pub(super) struct EndedPeriod {
     pub(super) end: Timestamp,
     /// NaN for members without a request.
     pub(super) latencies: Vec<f64>,
     pub(super) loads: Vec<f64>,
 }
 
-impl MinuteMeans {
-    pub(super) fn new(origin: Timestamp, members: usize) -> MinuteMeans {
+impl PeriodMeans {
+    pub(super) fn new(period: Span, origin: Timestamp, members: usize) -> PeriodMeans {
         let sums = vec![Sums::default(); members];
-        MinuteMeans { origin, number: 0, sums, covered: Span::ZERO, instants: 0.0 }
+        PeriodMeans { period, origin, number: 0, sums, covered: Span::ZERO, instants: 0.0 }
     }
 
-    /// Adds an instant. Returns the minute that ended before it, if most of it was sampled.
+    /// Adds an instant. Returns the period that ended before it, if most of it was sampled.
     pub(super) fn push(
         &mut self,
         instant: Timestamp,
@@ -51,8 +54,8 @@ impl MinuteMeans {
         latencies: &[f64],
         requests: &[f64],
         loads: Option<&[f64]>,
-    ) -> Option<EndedMinute> {
-        let number = ((instant - self.origin).micros() - 1).div_euclid(MINUTE.micros());
+    ) -> Option<EndedPeriod> {
+        let number = ((instant - self.origin).micros() - 1).div_euclid(self.period.micros());
         let ended = if number == self.number { None } else { self.end() };
         self.number = number;
         self.covered = self.covered + step;
@@ -67,11 +70,11 @@ impl MinuteMeans {
         ended
     }
 
-    /// Ends the open minute.
-    pub(super) fn end(&mut self) -> Option<EndedMinute> {
-        let is_sampled = self.covered * 2 >= MINUTE;
-        let ended = EndedMinute {
-            end: self.origin + MINUTE * (self.number + 1),
+    /// Ends the open period.
+    pub(super) fn end(&mut self) -> Option<EndedPeriod> {
+        let is_sampled = self.covered * 2 >= self.period;
+        let ended = EndedPeriod {
+            end: self.origin + self.period * (self.number + 1),
             latencies: self.sums.iter().map(|sums| sums.latency / sums.requests).collect(),
             loads: self.sums.iter().map(|sums| sums.load / self.instants).collect(),
         };
@@ -88,7 +91,7 @@ mod tests {
     #[test]
     fn the_mean_of_a_minute_is_weighted_by_requests() {
         let origin = Timestamp::from_seconds(1000);
-        let mut minutes = MinuteMeans::new(origin, 2);
+        let mut minutes = PeriodMeans::new(PERIODS[0], origin, 2);
         let step = Span::from_seconds(15);
         let mut ended = Vec::new();
         for n in 1..=5 {
@@ -96,7 +99,7 @@ mod tests {
             ended.extend(minutes.push(origin + step * n, step, &latencies, &[2.0, 0.0], Some(&[4.0, 8.0])));
         }
         let [minute] = &ended[..] else { panic!("{ended:?}") };
-        assert_eq!((minute.end, minute.latencies[0]), (origin + MINUTE, 132.5));
+        assert_eq!((minute.end, minute.latencies[0]), (origin + PERIODS[0], 132.5));
         assert!(minute.latencies[1].is_nan());
         assert_eq!(minute.loads, [4.0, 8.0]);
     }
