@@ -12,6 +12,7 @@ const MEMORY_BLOCKS: f64 = 12.0;
 /// Within components, so that one that is always slow and always loaded differently does not determine the slope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LoadSlope {
+    blocks: usize,
     covariance: f64,
     load_variance: f64,
 }
@@ -22,9 +23,15 @@ impl LoadSlope {
         (self.covariance / (self.load_variance + LEAST_VARIED)).clamp(0.0, 1.0)
     }
 
+    /// True if no block was learnt.
+    pub(super) fn is_new(&self) -> bool {
+        self.blocks == 0
+    }
+
     /// Adds a block: for each component, its ratios of latency and of load at each instant.
     pub(super) fn learn<'a>(&mut self, components: impl Iterator<Item = (Vec<f64>, Vec<f64>)> + 'a) {
         let fade = (-1.0 / MEMORY_BLOCKS).exp();
+        self.blocks += 1;
         self.covariance *= fade;
         self.load_variance *= fade;
         for (latency, load) in components {

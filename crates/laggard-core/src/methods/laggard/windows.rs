@@ -163,7 +163,8 @@ impl Windows {
         if block_ended {
             self.slope.learn(self.samples.columns(self.members));
         }
-        let slope = self.slope.slope();
+        let is_short_ended = self.short.iter().any(|short| short.is_ended(origin, instant));
+        let slope = if is_short_ended { self.slope_so_far() } else { self.slope.slope() };
         for short in &mut self.short {
             let statistics = |begin| {
                 let members = self.samples.statistics(begin, self.members, slope, self.step);
@@ -187,6 +188,16 @@ impl Windows {
 }
 
 impl Windows {
+    /// In the first block, the slope of its samples so far.
+    fn slope_so_far(&self) -> f64 {
+        if !self.slope.is_new() {
+            return self.slope.slope();
+        }
+        let mut first = LoadSlope::default();
+        first.learn(self.samples.columns(self.members));
+        first.slope()
+    }
+
     /// Keeps the samples of open short windows only.
     fn end_block(&mut self) {
         let begins = self.short.iter().filter_map(ShortWindows::first_row);
@@ -210,6 +221,10 @@ impl ShortWindows {
     /// The first row of a window that is still open.
     fn first_row(&self) -> Option<usize> {
         self.previous.or(self.open).map(|half| half.begin)
+    }
+
+    fn is_ended(&self, origin: Timestamp, instant: Timestamp) -> bool {
+        self.open.is_some_and(|open| open.number != number(origin, self.half(), instant))
     }
 
     /// Begins the half that contains an instant, with this row, unless it is open.
