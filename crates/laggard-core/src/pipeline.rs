@@ -16,6 +16,7 @@ use crate::diagnosis::facts::Context;
 use crate::diagnosis::mild;
 use crate::diagnosis::peers::Peers;
 use crate::diagnosis::pictures::{Scores, pictures};
+use crate::diagnosis::requests::Requests;
 use crate::diagnosis::{Diagnosis, Group, LeftOutClass, NotEvaluated, Observation, SizedGroup, Warning};
 use crate::evaluation::{Evaluation, GroupScores};
 use crate::methods::choice::MethodChoice;
@@ -76,9 +77,17 @@ pub fn diagnose(
     incidents.extend(host_outages::incidents(inventory, &outages, &mut episodes));
 
     // Diagnosis.
-    let ordinary = ordinary(tracker, &episodes);
-    let context =
-        Context { inventory, episodes: &episodes, ordinary: &ordinary, tracker, summary, peers: &peers };
+    let ordinary = ordinary(tracker, &episodes, (from, to));
+    let requests = requests(recording, inventory, &episodes, method, (from, to))?;
+    let context = Context {
+        inventory,
+        episodes: &episodes,
+        ordinary: &ordinary,
+        tracker,
+        summary,
+        peers: &peers,
+        requests: &requests,
+    };
     let Explanation { suspects, mut observations } =
         explain(context, incidents, method.reasoning(), step, to);
     let mentioned: Vec<String> = observations.iter().flat_map(Observation::components).collect();
@@ -103,6 +112,26 @@ pub fn diagnose(
         Report::new(Diagnosis { method, time, suspects, observations, groups, left_out, warnings, pictures });
     observer.stage(Stage::Done);
     Ok(report)
+}
+
+/// Reads and writes apart, read only if there is a slow disk to explain.
+fn requests(
+    recording: &mut dyn Recording,
+    inventory: &Inventory,
+    episodes: &[Episode],
+    method: &dyn Method,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Requests, PipelineError> {
+    let step = method.step(recording.times().longest_interval);
+    let mut requests = Requests::new(from, to, step, inventory.components.len());
+    let is_slow = |episode: &Episode| matches!(episode.metric.id, MetricId::Await | MetricId::MinuteAwait);
+    if method.reasoning() == Reasoning::Weight && episodes.iter().any(is_slow) {
+        let _ = recording.visit(&Requests::metrics(), step, &mut |tables, _| {
+            requests.take(tables);
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(requests)
 }
 
 /// Evaluates the peer groups of an inventory.
@@ -298,6 +327,7 @@ impl<'a> DiagnosisState<'a> {
         let shifted = shifted_hosts(recording);
         let mut outages = self.hosts.outages(step);
         outages.retain(|outage| !shifted.contains(outage.host.as_str()));
+        outages.iter_mut().for_each(|outage| outage.end = outage.end.min(self.summary.end()));
         outages
     }
 
@@ -348,6 +378,11 @@ fn sharpened_by_samples(state: &DiagnosisState<'_>, method: &dyn Method, has_fee
             sharpen(episode, &peers.course(episode.component, episode.metric, around));
         }
         align_minutes(&mut episodes);
+    }
+    // Buckets are longer than windows, and the last one may end after the diagnosed time.
+    let (from, to) = (state.summary.start, state.summary.end());
+    for episode in &mut episodes {
+        (episode.begin, episode.end) = (episode.begin.max(from), episode.end.min(to));
     }
     episodes
 }

@@ -26,25 +26,60 @@ tps = 'tps'
 throughput = 'bytes'
 ";
 
+/// Reads and writes apart as well.
+const MIX_MAP: &str = "\
+[time]
+column = 'time'
+unit = 's'
+every = '15s'
+
+[component]
+host = '{host}'
+device = '{disk}'
+
+[metrics]
+await = 'await'
+tps = 'tps'
+throughput = 'bytes'
+r_tps = 'reads'
+w_tps = 'writes'
+r_await = 'read_ms'
+w_await = 'write_ms'
+";
+
 /// Latency in milliseconds and requests per second of a disk at a step, or nothing if there is no sample.
 type Sample = Option<(f64, f64)>;
 
 /// Diagnoses `hours` of samples every 15 s of some disks, four on each host.
 fn diagnosed(disks: usize, hours: f64, sample: impl Fn(usize, usize, &mut Random) -> Sample) -> Value {
+    let extended = |disk, step, random: &mut Random| {
+        sample(disk, step, random).map(|(latency, requests)| (latency, requests, String::new()))
+    };
+    diagnosed_with(MAP, "none", disks, hours, extended)
+}
+
+/// The same with further columns, and a map that has them.
+fn diagnosed_with(
+    map: &str,
+    columns: &str,
+    disks: usize,
+    hours: f64,
+    sample: impl Fn(usize, usize, &mut Random) -> Option<(f64, f64, String)>,
+) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let (csv, map) = (folder.path().join("data.csv"), folder.path().join("map.toml"));
-    let mut rows = "time,host,disk,await,tps,bytes\n".to_owned();
+    let (csv, map_file) = (folder.path().join("data.csv"), folder.path().join("map.toml"));
+    let mut rows = format!("time,host,disk,await,tps,bytes,{columns}\n");
     let steps = (hours * 240.0) as usize;
     for disk in 0..disks {
         let mut random = Random::of(9, &[disk as u64]);
         for step in 0..steps {
-            if let Some((latency, requests)) = sample(disk, step, &mut random) {
+            if let Some((latency, requests, others)) = sample(disk, step, &mut random) {
                 let time = 1_790_000_000 + 15 * step;
                 let latency = if requests > 0.0 { format!("{latency:.4}") } else { String::new() };
                 let bytes = 8192.0 * requests;
                 writeln!(
                     rows,
-                    "{time},h{},sd{},{latency},{requests:.3},{bytes:.0}",
+                    "{time},h{},sd{},{latency},{requests:.3},{bytes:.0},{others}",
                     disk / 4,
                     ["a", "b", "c", "d"][disk % 4]
                 )
@@ -53,8 +88,8 @@ fn diagnosed(disks: usize, hours: f64, sample: impl Fn(usize, usize, &mut Random
         }
     }
     std::fs::write(&csv, rows).unwrap();
-    std::fs::write(&map, MAP).unwrap();
-    serde_json::from_str(&prints(&["diagnose", text(&csv), "--map", text(&map), "--json"])).unwrap()
+    std::fs::write(&map_file, map).unwrap();
+    serde_json::from_str(&prints(&["diagnose", text(&csv), "--map", text(&map_file), "--json"])).unwrap()
 }
 
 fn names(report: &Value) -> Vec<&str> {
@@ -143,6 +178,80 @@ fn calm_time_before_and_after_a_fault_does_not_change_the_verdict() {
         });
         assert_eq!(names(&report), ["h1:sda"], "{hours} h: {report:#}");
     }
+}
+
+#[test]
+fn a_hot_disk_is_uneven_load_unless_it_is_slower_than_that_explains() {
+    let with = |slow: f64| {
+        diagnosed(12, 3.0, move |disk, step, random| {
+            let (latency, requests) = noisy(5.0, random)?;
+            let is_hot = disk == 5 && (240..480).contains(&step);
+            Some(if is_hot { (slow * latency, 2.0 * requests) } else { (latency, requests) })
+        })
+    };
+    let hot = with(2.1);
+    assert_eq!((names(&hot), kinds(&hot)), (vec![], vec!["uneven-load"]), "{hot:#}");
+    let slow = with(12.0);
+    assert_eq!(names(&slow), ["h1:sdb"], "{slow:#}");
+    assert!(!slow["suspects"][0]["summary"].as_str().unwrap().contains("no more data"), "{slow:#}");
+}
+
+#[test]
+fn spares_that_are_read_through_are_neither_lost_nor_slow() {
+    let report = diagnosed(12, 6.0, |disk, step, random| {
+        let is_spare = disk % 4 == 3;
+        let is_read = (24 + 400 * (disk / 4)..).contains(&step) && step < 24 + 400 * (disk / 4) + 80;
+        match (is_spare, is_read) {
+            (true, false) => Some((0.0, 0.0)),
+            (true, true) => Some((25.0 * random.factor(0.2), 20.0)),
+            _ => noisy(5.0, random),
+        }
+    });
+    assert_eq!(names(&report), [""; 0], "{report:#}");
+}
+
+#[test]
+fn a_scrub_that_visits_four_disks_in_turn_is_ordinary_and_a_worse_disk_is_not() {
+    let with = |worse: f64| {
+        diagnosed(12, 8.0, move |disk, step, random| {
+            let factor = if disk == 9 && (1200..1500).contains(&step) { worse } else { 1.0 };
+            noisy(if disk < 4 && step / 480 == disk { 20.0 } else { 5.0 * factor }, random)
+        })
+    };
+    let scrubbed = with(1.0);
+    assert_eq!((names(&scrubbed), kinds(&scrubbed)), (vec![], vec!["taking-turns"]), "{scrubbed:#}");
+    let worse = with(30.0);
+    assert_eq!(names(&worse), ["h2:sdb"], "{worse:#}");
+}
+
+#[test]
+fn another_mix_of_reads_and_writes_is_not_a_slow_disk() {
+    let with = |read_ms: f64| {
+        diagnosed_with(MIX_MAP, "reads,writes,read_ms,write_ms", 12, 3.0, move |disk, step, random| {
+            let is_other = disk == 6 && (240..480).contains(&step);
+            let (share, read_ms) = if is_other { (0.9, read_ms) } else { (0.25, 8.0) };
+            let (reads, writes) =
+                (60.0 * share * random.factor(0.1), 60.0 * (1.0 - share) * random.factor(0.1));
+            let (read_ms, write_ms) = (read_ms * random.factor(0.05), 2.0 * random.factor(0.05));
+            let latency = (reads * read_ms + writes * write_ms) / (reads + writes);
+            let each = format!("{reads:.3},{writes:.3},{read_ms:.4},{write_ms:.4}");
+            Some((latency, reads + writes, each))
+        })
+    };
+    let other = with(8.0);
+    assert_eq!((names(&other), kinds(&other)), (vec![], vec!["uneven-load"]), "{other:#}");
+    let slow = with(20.0);
+    assert_eq!(names(&slow), ["h1:sdc"], "{slow:#}");
+}
+
+#[test]
+fn two_incidents_of_one_disk_are_one_suspect_with_two_times() {
+    let report = diagnosed(12, 6.0, |disk, step, random| {
+        let is_slow = disk == 2 && ((200..400).contains(&step) || (1000..1100).contains(&step));
+        noisy(if is_slow { 30.0 } else { 5.0 }, random)
+    });
+    assert_eq!(names(&report), ["h0:sdc"], "{report:#}");
+    assert_eq!(report["suspects"][0]["other_times"].as_array().unwrap().len(), 1, "{report:#}");
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn confidence(cause: Cause, facts: &Facts) -> f64 {
 mod tests {
     use super::*;
     use crate::diagnosis::peers::Peers;
+    use crate::diagnosis::requests::Requests;
     use crate::model::cluster::{ClusterFile, Inventory, Recorded};
     use crate::model::component::Kind;
     use crate::model::metric::Metric;
@@ -105,10 +106,11 @@ mod tests {
         let context = Context {
             inventory: &inventory,
             episodes: &episodes,
-            ordinary: &vec![false; episodes.len()],
+            ordinary: &vec![BTreeSet::new(); episodes.len()],
             tracker: &tracker,
             summary: &summary,
             peers: &peers,
+            requests: &Requests::new(begin, end, Span::SECOND, 3),
         };
         let all = (0..episodes.len()).collect();
         let incident = Incident { culprit: Culprit::Component(0), episodes: all, begin, end };

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::metric::MetricId;
+use crate::model::metric::{MetricId, Unit};
 
 /// One metric of the suspect, or of components that it explains.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,5 +29,12 @@ impl Evidence {
     pub fn ratio(&self) -> Option<f64> {
         let ratio = self.value? / self.peers?;
         (ratio.is_finite() && ratio >= 0.0).then_some(ratio)
+    }
+
+    /// False for a share of the time that is no larger than the peers'.
+    pub(super) fn shows_a_difference(&self) -> bool {
+        let metric = self.metric.metric();
+        let is_share = metric.unit == Unit::Percent && !metric.is_recorded();
+        !is_share || self.value.unwrap_or(100.0) > self.peers.unwrap_or(0.0)
     }
 }

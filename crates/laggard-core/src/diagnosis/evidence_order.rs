@@ -28,6 +28,9 @@ pub(super) fn ordered(
             folded(&facts.evidence, value, &parts(&incident.culprit, facts, context), context)
         }
     };
+    if evidence.iter().any(Evidence::shows_a_difference) {
+        evidence.retain(Evidence::shows_a_difference);
+    }
     // Latencies over minutes say the same again, except where a few requests stall.
     let components: BTreeSet<String> = evidence
         .iter()

@@ -5,16 +5,17 @@ use super::advice::Place;
 use super::causes::Cause;
 use super::evidence::Evidence;
 use super::facts::{Context, Facts, severity};
+use super::harmless::{Case, Together, named};
 use super::observation::Observation;
-use super::suspect::{Alternative, Named, Suspect};
+use super::suspect::{Alternative, Suspect};
 use super::weigh::{WeighedCause, weigh};
-use super::{checklist, evidence_order, merge, silence, traffic};
+use super::{checklist, evidence_order, harmless, merge};
 use crate::methods::Reasoning;
 use crate::model::cluster::Component;
 use crate::model::component::Container;
-use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 use crate::suspects::blame::{Culprit, Incident};
+use crate::suspects::episodes::Episode;
 
 pub struct Explanation {
     /// With the incident of each, most serious first.
@@ -39,9 +40,8 @@ pub fn explain(
     let incidents = merge::merge(context.inventory, context.episodes, incidents);
     let mut explained = Explanation { suspects: Vec::new(), observations: Vec::new() };
     let mut ranked: Vec<(f64, Suspect, Incident)> = Vec::new();
-    let mut ordinary: Vec<Suspect> = Vec::new();
-    let mut uneven: Vec<Suspect> = Vec::new();
-    for incident in incidents {
+    let mut together = Together::default();
+    for mut incident in incidents {
         let facts = Facts::of(&incident, context);
         let causes = match reasoning {
             Reasoning::Weight => weigh(&facts),
@@ -49,101 +49,47 @@ pub fn explain(
                 checklist::check(&facts, &checklist::faulty_metrics(&facts, &incident, context))
             }
         };
-        let is_activity =
-            incident.episodes.iter().all(|&e| context.episodes[e].metric.id == MetricId::Activity);
-        let is_past = is_past(&incident, end);
-        let harmless = own_jobs(&facts, &causes, &incident)
-            .or_else(|| uneven_load(&facts, &causes, &incident, is_past, context))
-            .or_else(|| unused(&incident, step, context))
-            .or_else(|| is_activity.then(|| only_used(&facts, &incident, context)).flatten());
-        if let Some(observation) = harmless {
+        blame_the_server(&mut incident, &causes, context);
+        let is_past = harmless::is_past(&incident, end);
+        let case = Case { incident: &incident, facts: &facts, causes: &causes, context, is_past };
+        if let Some(observation) = harmless::observation(case, step) {
             explained.observations.push(observation);
             continue;
         }
-        let suspect = suspect(&facts, &causes, &incident, context, end);
-        if reasoning == Reasoning::Weight && is_only_traffic(&facts, &incident, is_past, context) {
-            uneven.push(suspect);
-            continue;
-        }
+        let suspect = suspect(case, end);
         // The test bench's paper reports every server that is anomalous in a metric (FAST '10, 10.1).
-        if reasoning == Reasoning::Weight && is_ordinary(&incident, context) {
-            ordinary.push(suspect);
-        } else {
+        let blamed = match reasoning {
+            Reasoning::Weight => together.take(case, suspect),
+            Reasoning::Checklist => Some(suspect),
+        };
+        if let Some(suspect) = blamed {
             ranked.push((seriousness(&suspect, &facts), suspect, incident));
         }
     }
-    explained.observations.extend(uneven_traffic(&uneven));
-    explained.observations.extend(taking_turns(&ordinary));
+    explained.observations.extend(together.observations(context));
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.component.cmp(&b.1.component)));
-    explained.suspects = ranked.into_iter().map(|(_, suspect, incident)| (suspect, incident)).collect();
+    for (_, suspect, incident) in ranked {
+        let is_same = |(known, _): &&mut (Suspect, Incident)| known.is_same(&suspect);
+        match explained.suspects.iter_mut().find(is_same) {
+            Some((known, _)) => known.absorb(&suspect),
+            None => explained.suspects.push((suspect, incident)),
+        }
+    }
     explained
 }
 
-/// A burst of load that lasted shorter and is over is not worth an operator's time.
-const LONGEST_BURST: Span = Span::from_seconds(600);
-/// Traffic above this share of the peers' explains longer round trips.
-const BUSY_NETWORK: f64 = 1.5;
-
-/// True if an incident was short and ended longer ago than it lasted. It matters only for load, which comes and goes.
-fn is_past(incident: &Incident, end: Timestamp) -> bool {
-    let lasted = incident.end - incident.begin;
-    lasted < LONGEST_BURST && end - incident.end > lasted
-}
-
-/// True if the components of a system take turns in this: the incident is ordinary for the system.
-fn is_ordinary(incident: &Incident, context: Context<'_>) -> bool {
-    let is_one = matches!(incident.culprit, Culprit::Component(_));
-    is_one && incident.episodes.iter().all(|&e| context.ordinary[e])
+/// A server that is down is to blame itself, though only one of its disks may show it.
+fn blame_the_server(incident: &mut Incident, causes: &[WeighedCause], context: Context<'_>) {
+    let is_down = causes.first().is_some_and(|first| first.cause == Cause::ServerDown);
+    if let (true, Culprit::Component(index)) = (is_down, &incident.culprit) {
+        let value = context.inventory.components[*index].server().to_owned();
+        incident.culprit = Culprit::Container { attribute: Container::Server, value };
+    }
 }
 
 /// The score of the strongest evidence.
 fn peak(facts: &Facts) -> f64 {
     facts.evidence.first().map_or(1.0, |evidence| evidence.score)
-}
-
-fn taking_turns(ordinary: &[Suspect]) -> Option<Observation> {
-    let worst = worst_of(ordinary)?;
-    Some(Observation::TakingTurns {
-        components: names(ordinary),
-        worst: worst.component.name.clone(),
-        since: worst.since,
-        until: worst.until,
-    })
-}
-
-/// Traffic that the peers do not have is not a fault by itself: jobs differ. It is one if connections have longer round
-/// trips or lose segments, or if it is foreign to a storage server.
-fn is_only_traffic(facts: &Facts, incident: &Incident, is_past: bool, context: Context<'_>) -> bool {
-    let metric = |&e: &usize| context.episodes[e].metric.id;
-    let is_network = |id| matches!(id, MetricId::Rxbyt | MetricId::Txbyt | MetricId::Rtt);
-    let s = &facts.strengths;
-    let is_harmful = s.congestion.max(s.latency).max(s.lost()) > 1.0;
-    let has_traffic = incident.episodes.iter().map(metric).any(|id| id != MetricId::Rtt)
-        || facts.network_share.is_some_and(|share| share > BUSY_NETWORK);
-    let is_of_network = incident.episodes.iter().map(metric).all(is_network);
-    let is_foreign = || !is_past && traffic::is_foreign(incident, context);
-    is_of_network && (has_traffic || is_past) && !is_harmful && !is_foreign()
-}
-
-fn uneven_traffic(uneven: &[Suspect]) -> Option<Observation> {
-    let worst = worst_of(uneven)?;
-    Some(Observation::UnevenTraffic {
-        interfaces: names(uneven),
-        worst: worst.component.name.clone(),
-        ratio: worst.evidence.first().and_then(Evidence::ratio),
-        since: uneven.iter().map(|one| one.since).min()?,
-        until: uneven.iter().map(|one| one.until).max()?,
-    })
-}
-
-/// The one with the strongest evidence.
-fn worst_of(suspects: &[Suspect]) -> Option<&Suspect> {
-    let score = |suspect: &Suspect| suspect.evidence.first().map_or(0.0, |evidence| evidence.score);
-    suspects.iter().max_by(|a, b| score(a).total_cmp(&score(b)))
-}
-
-fn names(suspects: &[Suspect]) -> Vec<String> {
-    suspects.iter().map(|suspect| suspect.component.name.clone()).collect()
 }
 
 /// Severity and persistence together: a short, severe stall and a long, mild slowness both rank high.
@@ -154,70 +100,7 @@ fn seriousness(suspect: &Suspect, facts: &Facts) -> f64 {
     innocence * peak.max(1.0) * minutes.max(1.0).sqrt() * (facts.affected.len() as f64).sqrt()
 }
 
-/// A server whose own jobs touch all its disks is healthy (Intrepid paper, 5.3.2).
-fn own_jobs(facts: &Facts, causes: &[WeighedCause], incident: &Incident) -> Option<Observation> {
-    let Culprit::Container { attribute, value } = &incident.culprit else { return None };
-    let is_healthy = *attribute == Container::Server
-        && causes.first().is_some_and(|first| first.cause == Cause::WorkloadSkew)
-        && facts.strengths.latency <= 1.0
-        && facts.strengths.lost() <= 1.0;
-    is_healthy.then(|| Observation::OwnJobs {
-        server: value.clone(),
-        affected: facts.affected.len(),
-        held: facts.held,
-        since: incident.begin,
-        until: incident.end,
-    })
-}
-
-/// A component with a higher load is slower: a hot spot, where requests that came by the network explain the load, and the
-/// load explains the latency.
-fn uneven_load(
-    facts: &Facts,
-    causes: &[WeighedCause],
-    incident: &Incident,
-    is_past: bool,
-    context: Context<'_>,
-) -> Option<Observation> {
-    let first = causes.first()?;
-    let is_skew = first.cause == Cause::WorkloadSkew;
-    (is_skew || traffic::is_hot_spot(facts, incident, is_past, context)).then(|| Observation::UnevenLoad {
-        component: named(&incident.culprit, context).name,
-        since: incident.begin,
-        until: incident.end,
-    })
-}
-
-/// A disk that is idle or missing for a while is not lost where chance explains it: few requests, uneven use, or samples
-/// that are lost at other times too.
-fn unused(incident: &Incident, step: Span, context: Context<'_>) -> Option<Observation> {
-    let Culprit::Component(disk) = incident.culprit else { return None };
-    let is_all = |id| incident.episodes.iter().all(|&e| context.episodes[e].metric.id == id);
-    let is_chance = if is_all(MetricId::Idleness) {
-        silence::is_idle_by_chance(disk, incident, context)
-    } else {
-        is_all(MetricId::Absence) && silence::is_absent_by_chance(disk, incident, step, context)
-    };
-    is_chance.then(|| Observation::Unused {
-        component: context.inventory.components[disk].name.clone(),
-        since: incident.begin,
-        until: incident.end,
-    })
-}
-
-/// A disk that works while the others rest is the only one in use. Only of LUNs with several paths is it known that a path
-/// should rest.
-fn only_used(facts: &Facts, incident: &Incident, context: Context<'_>) -> Option<Observation> {
-    (!facts.is_lun).then(|| Observation::NoPeerAtWork { component: named(&incident.culprit, context).name })
-}
-
-fn suspect(
-    facts: &Facts,
-    causes: &[WeighedCause],
-    incident: &Incident,
-    context: Context<'_>,
-    end: Timestamp,
-) -> Suspect {
+fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timestamp) -> Suspect {
     let component = named(&incident.culprit, context);
     let first = &causes[0];
     let episodes = || incident.episodes.iter().map(|&e| &context.episodes[e]);
@@ -227,7 +110,8 @@ fn suspect(
     let is_whole = |until: Timestamp| end - until <= context.tracker.counted_length() * UNFINISHED_WINDOWS;
     let end = evaluated_until.filter(|until| !is_whole(*until)).unwrap_or(end).min(end);
     let whole = Span::from_micros((end - context.summary.start).micros() / ONGOING_SHARE);
-    let is_ongoing = incident.end + ONGOING.min(whole).max(context.summary.bucket) >= end;
+    let is_until_the_end = incident.end + ONGOING.min(whole).max(context.summary.bucket) >= end;
+    let is_ongoing = is_until_the_end || goes_on(incident, end, context);
     let explains = facts.affected.iter().map(|&c| context.inventory.components[c].name.clone());
     let evidence = evidence_order::ordered(facts, first.cause, incident, context);
     let mut suspect = Suspect {
@@ -238,6 +122,7 @@ fn suspect(
         since: incident.begin,
         until: if is_ongoing { end.max(incident.begin) } else { incident.end.min(end.max(incident.begin)) },
         is_ongoing,
+        other_times: Vec::new(),
         peer_count: peers(incident, context),
         explains: explains.collect(),
         evidence,
@@ -248,6 +133,28 @@ fn suspect(
     };
     suspect.explains.sort_by_key(|name| crate::model::component::natural_order(name));
     suspect
+}
+
+/// True if a component differs from its peers after its incident by at least half as much as during it. The last anomalous
+/// windows may end earlier than that.
+fn goes_on(incident: &Incident, end: Timestamp, context: Context<'_>) -> bool {
+    let excess = |episode: &Episode, begin, end| {
+        let range = context.summary.range(begin, end);
+        let own = context.peers.mean(episode.component, episode.metric, range.clone())?;
+        let peers = context.peers.median(episode.component, episode.metric, range)?;
+        Some((own / peers).ln()).filter(|excess| excess.is_finite())
+    };
+    let strongest = incident
+        .episodes
+        .iter()
+        .map(|&e| &context.episodes[e])
+        .filter(|episode| episode.metric.has_ratio())
+        .max_by(|a, b| a.peak.total_cmp(&b.peak));
+    strongest.is_some_and(|episode| {
+        let during = excess(episode, incident.begin, incident.end);
+        let after = excess(episode, incident.end, end);
+        during.zip(after).is_some_and(|(during, after)| after / during >= 0.5)
+    })
 }
 
 /// The culprit; or, of what it contains, the block device or else the component with the strongest evidence.
@@ -279,13 +186,6 @@ fn alternatives(causes: &[WeighedCause]) -> Vec<Alternative> {
             because: other.because.to_owned(),
         })
         .collect()
-}
-
-fn named(culprit: &Culprit, context: Context<'_>) -> Named {
-    match culprit {
-        Culprit::Component(index) => Named::of(&context.inventory.components[*index]),
-        Culprit::Container { attribute, value } => Named::new(attribute.kind(), value),
-    }
 }
 
 /// The number of its peers; 0 where the culprit is not a component itself.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::evidence::Evidence;
 use super::peers::Peers;
+use super::requests::Requests;
 use crate::model::cluster::{Component, Inventory};
 use crate::model::component::{Container, Kind};
 use crate::model::metric::{Harm, Metric, MetricId, Unit};
@@ -17,13 +18,15 @@ use crate::tables::summary::Summary;
 pub struct Context<'a> {
     pub inventory: &'a Inventory,
     pub episodes: &'a [Episode],
-    /// For each episode, true if other components had the like at other times.
-    pub ordinary: &'a [bool],
+    /// For each episode, the components that had the like at other times, if that makes it ordinary.
+    pub ordinary: &'a [BTreeSet<usize>],
     /// Anomalous windows of all metrics.
     pub tracker: &'a Tracker,
     /// Means of all metrics over time.
     pub summary: &'a Summary,
     pub peers: &'a Peers<'a>,
+    /// Reads and writes apart; empty where no disk is slow.
+    pub requests: &'a Requests,
 }
 
 impl Context<'_> {
@@ -66,6 +69,28 @@ pub struct Strengths {
     pub activity: f64,
 }
 
+/// The load of disks in plain numbers, as multiples of their peers'.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load {
+    pub data: f64,
+    pub requests: f64,
+}
+
+impl Load {
+    /// A larger multiple is worth reporting.
+    const WORTH_REPORTING: f64 = 1.2;
+    /// As strong as a score at its threshold: disks that share one load rarely differ by more.
+    const STRONG: f64 = 2.0;
+
+    fn is_more(self) -> bool {
+        self.data.max(self.requests) >= Load::WORTH_REPORTING
+    }
+
+    fn strength(self) -> f64 {
+        self.data.max(self.requests).ln() / Load::STRONG.ln()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// Indices of the affected components.
@@ -78,6 +103,8 @@ pub struct Facts {
     pub network_share: Option<f64>,
     /// True if the network of the culprit's host was recorded.
     pub has_network: bool,
+    /// The load of the affected disks, as a multiple of their peers'; nothing where it was not recorded.
+    pub load: Option<Load>,
     /// The affected share of the culprit's LUNs, or of all its components if it has no LUNs.
     pub share: f64,
     /// True if the affected components are LUNs of an array.
@@ -97,6 +124,12 @@ impl Facts {
     pub(super) fn is_silent(&self) -> bool {
         const SILENT: f64 = 0.02;
         self.network_share.is_some_and(|share| share < SILENT)
+    }
+
+    /// True if its disks moved more data than their peers; by the scores, where the amounts were not recorded.
+    pub(super) fn moves_more(&self) -> bool {
+        let by_scores = self.strengths.more_disk_traffic > 1.0;
+        self.load.map_or(by_scores, |load| load.data >= Load::WORTH_REPORTING)
     }
 
     pub(super) fn is_most_of_a_server(&self) -> bool {
@@ -123,6 +156,10 @@ impl Facts {
                 let found =
                     measured(component, metric, (incident.begin, incident.end), peak, windows, context);
                 let is_faulty = is_in_incident(component, metric);
+                // Anomalous windows nearby, of which the incident's own time shows nothing.
+                if !is_faulty && !found.shows_a_difference() {
+                    continue;
+                }
                 let mean = || context.tracker.mean(component, metric.id, incident.begin, incident.end);
                 strengths.take(metric, if is_faulty { peak } else { mean() }, &found);
                 evidence.push((is_faulty, affected.contains(&component), peak, found));
@@ -140,13 +177,20 @@ impl Facts {
         }
         evidence.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(b.2.total_cmp(&a.2)));
         let has_lun = |&c: &usize| context.inventory.components[c].container(Container::Lun).is_some();
+        let is_lun = affected.iter().any(has_lun);
+        // Paths take over each other's load, so that its amount says nothing.
+        let load = if is_lun { None } else { load(incident, &affected, context) };
+        if let Some(load) = load {
+            strengths.follow(load);
+        }
         Facts {
             share: share(&incident.culprit, &affected, context.inventory),
             held: held(&incident.culprit, context.inventory),
             container: container(&incident.culprit),
             network_share: network_share(incident, &affected, context),
             has_network: related_networks(&affected, context.inventory),
-            is_lun: affected.iter().any(has_lun),
+            load,
+            is_lun,
             affected,
             strengths,
             evidence: evidence.into_iter().map(|(_, _, _, evidence)| evidence).collect(),
@@ -164,6 +208,13 @@ impl Strengths {
 
     pub(super) fn more_network(&self) -> f64 {
         self.more_received.max(self.more_sent)
+    }
+
+    /// A disk that reads more and writes less than its peers has no more load; one that has many times theirs may have so few
+    /// anomalous windows that the scores do not show it.
+    fn follow(&mut self, load: Load) {
+        let scored = if load.is_more() { self.more_disk_traffic } else { 0.0 };
+        self.more_disk_traffic = scored.max(load.strength());
     }
 
     fn take(&mut self, metric: &Metric, strength: f64, evidence: &Evidence) {
@@ -275,6 +326,24 @@ fn network_share(incident: &Incident, affected: &BTreeSet<usize>, context: Conte
         }
     }
     (sums.1 > 0.0).then(|| sums.0 / sums.1)
+}
+
+/// The load of the affected disks. Nothing where their peers have none.
+fn load(incident: &Incident, affected: &BTreeSet<usize>, context: Context<'_>) -> Option<Load> {
+    let range = context.summary.range(incident.begin, incident.end);
+    let ratio = |metric: MetricId| {
+        let mut sums = (0.0, 0.0);
+        for &disk in affected.iter().filter(|&&c| context.inventory.components[c].class.is_some()) {
+            let own = context.peers.mean(disk, metric.metric(), range.clone());
+            let peers = context.peers.median(disk, metric.metric(), range.clone());
+            if let (Some(own), Some(peers)) = (own, peers) {
+                sums = (sums.0 + own, sums.1 + peers);
+            }
+        }
+        (sums.1 > 0.0).then(|| sums.0 / sums.1)
+    };
+    let (data, requests) = (ratio(MetricId::Throughput), ratio(MetricId::Tps));
+    Some(Load { data: data.or(requests)?, requests: requests.or(data)? })
 }
 
 fn related_networks(affected: &BTreeSet<usize>, inventory: &Inventory) -> bool {

@@ -2,9 +2,10 @@
 //! makes them suspects. A report never contradicts that number silently.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::facts::Context;
-use super::observation::Observation;
+use super::observation::{Observation, SlowReason};
 use crate::model::metric::MetricId;
 
 /// The mean latency over the whole recording, as a multiple of the peers', that is worth mentioning.
@@ -28,14 +29,63 @@ pub(crate) fn slower(context: Context<'_>, mentioned: &BTreeSet<&str>) -> Option
         let component = &components[member];
         component.class.is_some() && !mentioned.contains(component.name.as_str())
     });
-    let mut slower: Vec<(f64, &str)> = disks
-        .filter_map(|member| Some((ratio(member)?, components[*member].name.as_str())))
-        .filter(|(ratio, _)| *ratio >= LEAST_RATIO)
+    let mut slower: Vec<(f64, usize, &str)> = disks
+        .filter_map(|member| Some((ratio(member)?, *member, components[*member].name.as_str())))
+        .filter(|(ratio, _, _)| *ratio >= LEAST_RATIO)
         .collect();
-    slower.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let (ratio, _) = *slower.first()?;
+    slower.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(b.2)));
+    let (ratio, worst, _) = *slower.first()?;
     Some(Observation::Slower {
-        components: slower.into_iter().map(|(_, name)| name.to_owned()).collect(),
+        components: slower.into_iter().map(|(_, _, name)| name.to_owned()).collect(),
         ratio,
+        reason: reason(worst, ratio, context),
     })
+}
+
+/// A difference of less than this is mild.
+const MILD: f64 = 1.5;
+/// A time with this share of the whole difference is the reason for it.
+const MOST: f64 = 0.5;
+/// The share of a recording that is short: a twentieth.
+const SHORT_SHARE: usize = 20;
+
+/// Why a disk with that ratio is no suspect.
+fn reason(disk: usize, ratio: f64, context: Context<'_>) -> SlowReason {
+    let waited = additional_waiting(disk, context);
+    let all: f64 = waited.iter().filter(|waited| **waited > 0.0).sum();
+    let (range, within) = longest_wait(&waited);
+    let at = |bucket: usize| context.summary.start + context.summary.bucket * bucket as i64;
+    let (since, until) = (at(range.start), at(range.end));
+    let is_short = range.len() <= (context.summary.buckets / SHORT_SHARE).max(1);
+    if is_short && within >= MOST * all {
+        SlowReason::Short { since, until }
+    } else if ratio < MILD {
+        SlowReason::Mild
+    } else {
+        SlowReason::Uneven { since, until }
+    }
+}
+
+/// The time that its requests waited longer than its peers', bucket by bucket.
+fn additional_waiting(disk: usize, context: Context<'_>) -> Vec<f64> {
+    let waited = |bucket: usize| {
+        let range = bucket..bucket + 1;
+        let of = |metric: MetricId| context.peers.mean(disk, metric.metric(), range.clone());
+        let peers = context.peers.median(disk, MetricId::Await.metric(), range.clone());
+        let longer = of(MetricId::Await).zip(peers).map_or(0.0, |(own, peers)| own - peers);
+        longer * of(MetricId::Tps).unwrap_or(1.0)
+    };
+    (0..context.summary.buckets).map(waited).collect()
+}
+
+/// The consecutive buckets with the most waiting, and how much that is.
+fn longest_wait(waited: &[f64]) -> (Range<usize>, f64) {
+    let mut runs: Vec<(Range<usize>, f64)> = Vec::new();
+    for (at, &waited) in waited.iter().enumerate().filter(|(_, waited)| **waited > 0.0) {
+        match runs.last_mut() {
+            Some((run, sum)) if run.end == at => (run.end, *sum) = (at + 1, *sum + waited),
+            _ => runs.push((at..at + 1, waited)),
+        }
+    }
+    runs.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0..1, 0.0))
 }

@@ -5,12 +5,18 @@ use crate::selection::Mixture;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
-    /// Components that are slow or idle in turns: ordinary for the system.
-    TakingTurns { components: Vec<String>, worst: String, since: Timestamp, until: Timestamp },
+    /// Components that are slow or idle in turns, together with `others`: ordinary for the system.
+    TakingTurns {
+        components: Vec<String>,
+        others: Vec<String>,
+        worst: String,
+        since: Timestamp,
+        until: Timestamp,
+    },
     /// A server that uses its own disks while their peers rest.
     OwnJobs { server: String, affected: usize, held: usize, since: Timestamp, until: Timestamp },
-    /// A component with a higher load is slower.
-    UnevenLoad { component: String, since: Timestamp, until: Timestamp },
+    /// A component with another load is slower.
+    UnevenLoad { component: String, difference: LoadDifference, since: Timestamp, until: Timestamp },
     /// Interfaces that carry other amounts than their peers, without longer round trips or lost segments.
     UnevenTraffic {
         interfaces: Vec<String>,
@@ -20,6 +26,14 @@ pub enum Observation {
         since: Timestamp,
         until: Timestamp,
     },
+    /// Connections with a remote host whose round trips are long, and steady from the beginning.
+    Far {
+        remote: String,
+        links: Vec<String>,
+        /// True if the remote host has no other connections.
+        is_all: bool,
+        round_trip_ms: f64,
+    },
     /// A disk without requests or samples for a while, which chance explains.
     Unused { component: String, since: Timestamp, until: Timestamp },
     /// A component that works while all its peers rest.
@@ -27,13 +41,38 @@ pub enum Observation {
     /// A group whose members form clusters for the whole recording. They are compared within each cluster.
     MixedGroup(Mixture),
     /// Disks with a higher mean latency than their peers over the whole recording; the slowest first, with its ratio.
-    Slower { components: Vec<String>, ratio: f64 },
+    Slower { components: Vec<String>, ratio: f64, reason: SlowReason },
     /// Hosts without samples for some minutes.
     Restarts { hosts: Vec<String>, longest: String, since: Timestamp, until: Timestamp },
     /// Hosts that were not recorded before this time.
     NewHosts { hosts: Vec<String>, since: Timestamp },
     /// Hosts with missing samples here and there.
     LostSamples { hosts: Vec<String>, worst: String, share: f64 },
+}
+
+/// How the load of a component differs from that of its peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadDifference {
+    More,
+    /// Of reads and writes.
+    OtherMix,
+    LargerRequests,
+}
+
+/// Why a disk with a higher mean latency is no suspect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SlowReason {
+    Mild,
+    /// Most of it is from a single, short time.
+    Short {
+        since: Timestamp,
+        until: Timestamp,
+    },
+    /// It comes and goes. The worst time of all.
+    Uneven {
+        since: Timestamp,
+        until: Timestamp,
+    },
 }
 
 impl Observation {
@@ -44,6 +83,7 @@ impl Observation {
             Observation::OwnJobs { .. } => "own-jobs",
             Observation::UnevenLoad { .. } => "uneven-load",
             Observation::UnevenTraffic { .. } => "uneven-traffic",
+            Observation::Far { .. } => "far",
             Observation::Unused { .. } => "unused",
             Observation::NoPeerAtWork { .. } => "no-peer-at-work",
             Observation::MixedGroup(_) => "mixed-group",
@@ -66,6 +106,7 @@ impl Observation {
                 vec![component.clone()]
             }
             Observation::UnevenTraffic { interfaces, .. } => interfaces.clone(),
+            Observation::Far { links, .. } => links.clone(),
             Observation::MixedGroup(mixture) => {
                 mixture.clusters.iter().flat_map(|cluster| cluster.members.iter().cloned()).collect()
             }

@@ -1,9 +1,11 @@
 //! Silence of a device that chance explains.
 
+use std::ops::Range;
+
 use super::facts::Context;
 use super::traffic;
 use crate::model::metric::MetricId;
-use crate::model::time::Span;
+use crate::model::time::{Span, Timestamp};
 use crate::suspects::blame::Incident;
 use crate::tables::outages::least_rare_run;
 
@@ -16,15 +18,54 @@ const IDLE_SHARE: f64 = 0.1;
 /// Shorter absence is a lost sample.
 const SHORTEST_ABSENCE: Span = Span::from_seconds(60);
 
-/// True if a disk without requests has few anyway, still has some, or belongs to a group that is used unevenly.
+/// A disk with requests in less than this share of the time in which its peers have some rests anyway, as a spare does that
+/// is read through from time to time.
+const REGULAR_SHARE: f64 = 0.8;
+
+/// True if a disk was used like its peers before an incident; or after it, where nothing was recorded before.
+fn is_regularly_used(disk: usize, incident: &Incident, context: Context<'_>) -> bool {
+    let all = context.summary.buckets;
+    let during = context.summary.range(incident.begin, incident.end);
+    let other = if during.start > 0 { 0..during.start } else { during.end..all };
+    let activity = MetricId::Activity.metric();
+    let own = context.peers.mean(disk, activity, other.clone());
+    let peers = context.peers.median(disk, activity, other);
+    own.zip(peers).is_none_or(|(own, peers)| own >= REGULAR_SHARE * peers)
+}
+
+/// The longest time within an incident in which a disk had no requests, or no samples. Few requests may leave none.
+pub(super) fn silent_time(
+    disk: usize,
+    incident: &Incident,
+    context: Context<'_>,
+) -> Option<(Timestamp, Timestamp)> {
+    let recorded = &context.inventory.components[disk].recorded;
+    let is_silent = |bucket: &usize| context.summary.presence(recorded, *bucket..*bucket + 1).1 == 0;
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for bucket in context.summary.range(incident.begin, incident.end).filter(is_silent) {
+        match runs.last_mut() {
+            Some(run) if run.end == bucket => run.end += 1,
+            _ => runs.push(bucket..bucket + 1),
+        }
+    }
+    let longest = runs.into_iter().max_by_key(ExactSizeIterator::len)?;
+    let at = |bucket: usize| context.summary.start + context.summary.bucket * bucket as i64;
+    Some((at(longest.start).max(incident.begin), at(longest.end).min(incident.end)))
+}
+
+/// True if a disk without requests rests anyway, has few, still has some, or belongs to a group that is used unevenly.
 pub(super) fn is_idle_by_chance(disk: usize, incident: &Incident, context: Context<'_>) -> bool {
     let lasted = incident.end - incident.begin;
     let tps = MetricId::Tps.metric();
     let usual = context.peers.mean(disk, tps, 0..context.summary.buckets);
     let during = context.peers.mean(disk, tps, context.summary.range(incident.begin, incident.end));
+    let is_used = is_regularly_used(disk, incident, context);
     let is_expected = usual.is_none_or(|usual| usual * lasted.seconds() >= FEWEST_EXPECTED);
     let is_idle = usual.zip(during).is_none_or(|(usual, during)| during <= IDLE_SHARE * usual);
-    !is_expected || !is_idle || lasted < LONGEST_UNUSED && traffic::is_uneven(disk, incident, context)
+    !is_used
+        || !is_expected
+        || !is_idle
+        || lasted < LONGEST_UNUSED && traffic::is_uneven(disk, incident, context)
 }
 
 /// True if a disk without samples is missing for no longer than lost samples explain.
@@ -38,7 +79,7 @@ pub(super) fn is_absent_by_chance(
     let absence = MetricId::Absence.metric();
     let all = context.summary.buckets;
     let during = context.summary.range(incident.begin, incident.end);
-    let percent = |range: std::ops::Range<usize>| {
+    let percent = |range: Range<usize>| {
         let buckets = range.len() as f64;
         (context.peers.mean(disk, absence, range).unwrap_or(0.0) / 100.0 * buckets, buckets)
     };

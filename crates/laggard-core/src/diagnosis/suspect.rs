@@ -49,6 +49,9 @@ pub struct Suspect {
     /// The end of the recording where the incident continues.
     pub until: Timestamp,
     pub is_ongoing: bool,
+    /// Less serious incidents of the same component and cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_times: Vec<OtherTime>,
     /// Names of the affected components.
     pub explains: Vec<String>,
     /// The strongest first.
@@ -61,6 +64,13 @@ pub struct Suspect {
     pub next: Vec<String>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OtherTime {
+    pub since: Timestamp,
+    pub until: Timestamp,
+    pub is_ongoing: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Alternative {
     pub cause: Cause,
@@ -71,6 +81,34 @@ pub struct Alternative {
 }
 
 impl Suspect {
+    /// A suspect for each of its incidents.
+    pub fn incidents(&self) -> Vec<Suspect> {
+        let single = |&OtherTime { since, until, is_ongoing }: &OtherTime| {
+            let other_times = Vec::new();
+            Suspect { since, until, is_ongoing, other_times, ..self.clone() }
+        };
+        let Suspect { since, until, is_ongoing, .. } = *self;
+        std::iter::once(&OtherTime { since, until, is_ongoing })
+            .chain(&self.other_times)
+            .map(single)
+            .collect()
+    }
+
+    /// True if both are incidents of one component with one cause.
+    pub(super) fn is_same(&self, other: &Suspect) -> bool {
+        (&self.component, self.cause) == (&other.component, other.cause)
+    }
+
+    /// Takes over the time of a less serious incident, and what it explains.
+    pub(super) fn absorb(&mut self, other: &Suspect) {
+        let Suspect { since, until, is_ongoing, .. } = *other;
+        self.other_times.push(OtherTime { since, until, is_ongoing });
+        self.other_times.sort_by_key(|time| time.since);
+        let new = other.explains.iter().filter(|name| !self.explains.contains(name));
+        let new: Vec<String> = new.cloned().collect();
+        self.explains.extend(new);
+    }
+
     /// The explained components other than the suspect itself.
     pub fn others_explained(&self) -> Vec<&str> {
         let names = self.explains.iter().map(String::as_str);

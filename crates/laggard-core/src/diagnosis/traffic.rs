@@ -1,6 +1,9 @@
 //! Traffic of network and disks that explains, or does not explain, a difference.
 
-use super::facts::{Context, Facts};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::facts::Context;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
 use crate::model::metric::MetricId;
@@ -9,7 +12,7 @@ use crate::suspects::blame::Incident;
 /// Less than this many times the peers' traffic is uneven load.
 const FOREIGN_RATIO: f64 = 3.0;
 /// Disks that explain at least this share of additional traffic explain all of it: the rest may come from a cache.
-const EXPLAINED_SHARE: f64 = 0.3;
+pub(super) const EXPLAINED_SHARE: f64 = 0.3;
 /// The disks of a storage server move at least this share of what its peers' interfaces carry.
 const STORAGE_SHARE: f64 = 0.1;
 
@@ -38,46 +41,45 @@ pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
     })
 }
 
-/// Less load than this many times the peers' explains nothing.
-const HOT_RATIO: f64 = 1.3;
-/// Waiting grows faster than load: latency may grow with this power of it.
-const WAITING_POWER: f64 = 2.5;
-
-/// True if more requests came by the network to a slow disk than to its peers, and this explains its latency. Of a burst
-/// that is over it does not matter where it came from: data may have waited in memory.
-pub(super) fn is_hot_spot(facts: &Facts, incident: &Incident, is_past: bool, context: Context<'_>) -> bool {
+/// True if the round trips of a host's connections were recorded: then they show whether its traffic slows anything down.
+pub(super) fn has_recorded_connections(incident: &Incident, context: Context<'_>) -> bool {
     let range = context.summary.range(incident.begin, incident.end);
-    let compared = |component: usize, metric: MetricId| {
-        let metric = metric.metric();
-        let own = context.peers.mean(component, metric, range.clone())?;
-        Some((own, context.peers.median(component, metric, range.clone())?))
+    let components = &context.inventory.components;
+    let hosts: BTreeSet<&str> =
+        incident.episodes.iter().map(|&e| components[context.episodes[e].component].host.as_str()).collect();
+    let is_recorded = |host: &&str| {
+        let is_link = |component: &&Component| component.kind == Kind::LINK && component.host == **host;
+        let rtt = |link: &Component| context.summary.mean(MetricId::Rtt, &link.recorded, range.clone());
+        components.iter().filter(is_link).any(|link| rtt(link).is_some())
     };
-    let is_slow =
-        |&&e: &&usize| matches!(context.episodes[e].metric.id, MetricId::Await | MetricId::MinuteAwait);
-    let slow: Vec<usize> =
-        incident.episodes.iter().filter(is_slow).map(|&e| context.episodes[e].component).collect();
-    let is_explained = |&disk: &usize| {
-        let (Some((own, peers)), Some((latency, usual))) =
-            (compared(disk, MetricId::Throughput), compared(disk, MetricId::Await))
-        else {
-            return false;
-        };
-        let host = &context.inventory.components[disk].host;
-        let nics = context.inventory.components.iter().enumerate();
-        let nics = nics.filter(|(_, c)| c.kind == Kind::NIC && c.host == *host).map(|(index, _)| index);
-        let more: f64 = nics
-            .flat_map(|nic| [MetricId::Rxbyt, MetricId::Txbyt].map(|metric| compared(nic, metric)))
-            .flatten()
-            .map(|(own, peers)| (own - peers).max(0.0))
-            .sum();
-        let (tps, usual_tps) = compared(disk, MetricId::Tps).unwrap_or((1.0, 1.0));
-        let load = (own / peers).max(tps / usual_tps);
-        let is_requested = is_past || more >= EXPLAINED_SHARE * (own - peers);
-        load >= HOT_RATIO && is_requested && latency / usual <= load.powf(WAITING_POWER)
-    };
-    let s = &facts.strengths;
-    let has_other_reason = s.lost().max(s.cpu).max(s.memory) > 1.0;
-    !facts.is_lun && !has_other_reason && !slow.is_empty() && slow.iter().all(is_explained)
+    hosts.iter().all(is_recorded)
+}
+
+/// A component's mean in a time, and the median of its peers'.
+pub(super) fn compared(
+    component: usize,
+    metric: MetricId,
+    range: &Range<usize>,
+    context: Context<'_>,
+) -> Option<(f64, f64)> {
+    let metric = metric.metric();
+    let own = context.peers.mean(component, metric, range.clone())?;
+    Some((own, context.peers.median(component, metric, range.clone())?))
+}
+
+/// The bytes per second that the interfaces of a disk's host carry more than their peers. Nothing if they were not recorded.
+pub(super) fn more_network(disk: usize, range: &Range<usize>, context: Context<'_>) -> Option<f64> {
+    let host = &context.inventory.components[disk].host;
+    let all = context.inventory.components.iter().enumerate();
+    let nics = all.filter(|(_, c)| c.kind == Kind::NIC && c.host == *host).map(|(index, _)| index);
+    let more: Vec<f64> = nics
+        .flat_map(|nic| {
+            [MetricId::Rxbyt, MetricId::Txbyt].map(|metric| compared(nic, metric, range, context))
+        })
+        .flatten()
+        .map(|(own, peers)| (own - peers).max(0.0))
+        .collect();
+    (!more.is_empty()).then(|| more.iter().sum())
 }
 
 /// The throughput of peers that share one load differs by less than this, as a standard deviation of logarithms.

@@ -55,6 +55,7 @@ mod tests {
             container,
             network_share: None,
             has_network,
+            load: None,
             is_lun,
             strengths,
             evidence: Vec::new(),

@@ -1,8 +1,8 @@
 //! The texts of observations, each with what to do about it.
 
-use super::number::{count, percent, times};
+use super::number::{count, percent, quantity, times};
 use super::untrusted_text::listed;
-use crate::diagnosis::Observation;
+use crate::diagnosis::{LoadDifference, Observation, SlowReason};
 use crate::selection::{Mixture, MixtureCluster};
 
 /// Names listed at most.
@@ -11,11 +11,15 @@ const MOST_NAMED: usize = 5;
 /// Text and next step.
 pub(super) fn texts(observation: &Observation) -> (String, String) {
     match observation {
-        Observation::TakingTurns { components, worst, since, until } => (
+        Observation::TakingTurns { components, others, worst, since, until } => (
             format!(
-                "{} differed from their peers for a while, as several others did at other times; the worst: {worst}, from \
-                 {since} to {until}",
-                count(components.len(), "component")
+                "{} for a while, {}; the worst: {worst}, from {since} to {until}",
+                differing(components),
+                if others.is_empty() {
+                    "each at another time".into()
+                } else {
+                    format!("and at other times so did {}", listed(others, MOST_NAMED))
+                },
             ),
             format!("ordinary for this system; for details: --from {since} --to {until}"),
         ),
@@ -26,10 +30,8 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             ),
             format!("if nothing should run on {server}, find out which job does"),
         ),
-        Observation::UnevenLoad { component, since, until } => (
-            format!(
-                "the load of {component} is higher than its peers', from {since} to {until}: uneven load, not a fault"
-            ),
+        Observation::UnevenLoad { component, difference, since, until } => (
+            format!("{}, from {since} to {until}: uneven load, not a fault", uneven(component, *difference)),
             format!("which job uses {component} more than its peers? It may be healthy"),
         ),
         Observation::UnevenTraffic { interfaces, worst, ratio, since, until } => (
@@ -41,9 +43,18 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             ),
             "no action needed; uneven traffic is usual where jobs differ".into(),
         ),
+        Observation::Far { remote, links, is_all, round_trip_ms } => (
+            format!(
+                "round trips to {remote} take {} from the beginning and hardly vary: {}: a long way, not a fault",
+                quantity(Some(*round_trip_ms), "ms"),
+                if *is_all { format!("all its {}", count(links.len(), "link")) } else { listed(links, MOST_NAMED) },
+            ),
+            format!("no action needed if {remote} is at another site; otherwise: which way do packets take to it?"),
+        ),
         Observation::Unused { component, since, until } => (
             format!(
-                "{component} had no requests, or no samples, from {since} to {until}: uneven use or lost samples explain it"
+                "{component} had few or no requests or samples, most of all from {since} to {until}: uneven use or lost \
+                 samples explain it"
             ),
             "no action needed, unless it should have had some: is it still part of the file system?".into(),
         ),
@@ -61,13 +72,14 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
              for each cluster (docs/cluster-file.md)"
                 .into(),
         ),
-        Observation::Slower { components, ratio } => (
+        Observation::Slower { components, ratio, reason } => (
             format!(
-                "{} slower than their peers by the mean of the whole recording, the most {} ({} times): too mild, or too \
-                 uneven in time, to blame them",
+                "{} slower than {} by the mean of the whole recording, the most {} ({} times): {}",
                 count(components.len(), "disk"),
+                if components.len() == 1 { "its peers" } else { "their peers" },
                 components[0],
                 times(*ratio),
+                slow(*reason),
             ),
             "a longer recording may show more; `laggard power` measures what would be found in this one".into(),
         ),
@@ -92,6 +104,39 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             ),
             "the verdicts do not depend on them; check the load and the clock of these hosts".into(),
         ),
+    }
+}
+
+fn differing(components: &[String]) -> String {
+    match components {
+        [only] => format!("{only} differed from its peers"),
+        several => format!("{} differed from their peers", count(several.len(), "component")),
+    }
+}
+
+fn uneven(component: &str, difference: LoadDifference) -> String {
+    match difference {
+        LoadDifference::More => format!("the load of {component} is higher than its peers'"),
+        LoadDifference::OtherMix => format!(
+            "{component} has another share of reads and writes than its peers, and each takes as long as theirs"
+        ),
+        LoadDifference::LargerRequests => {
+            format!(
+                "the requests of {component} are several times as large as its peers', and take longer by no more"
+            )
+        }
+    }
+}
+
+fn slow(reason: SlowReason) -> String {
+    match reason {
+        SlowReason::Mild => "too mild to blame it for so short a recording".into(),
+        SlowReason::Short { since, until } => {
+            format!("most of that is from {since} to {until}, too short to blame it")
+        }
+        SlowReason::Uneven { since, until } => {
+            format!("it comes and goes, most of all from {since} to {until}: too uneven in time to blame it")
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::number::{count, instant, quantity, span, times};
-use super::untrusted_text::together;
+use super::untrusted_text::{listed, together};
 use crate::diagnosis::{Cause, Evidence, Suspect};
 use crate::model::metric::{Aspect, Harm, MetricId};
 use crate::model::time::Span;
@@ -11,6 +11,9 @@ use crate::model::time::Span;
 const WORTH_A_NUMBER: f64 = 1.05;
 /// Mild faults need about this long to stand out from chance.
 const LONG_ENOUGH: Span = Span::from_seconds(3600);
+
+/// Times of one suspect that are listed.
+const MOST_TIMES: usize = 4;
 
 /// `4.1 times slower than its 11 peers`.
 pub fn how_bad(suspect: &Suspect) -> String {
@@ -102,7 +105,18 @@ fn comparative(suspect: &Suspect) -> &'static str {
 /// When it began, and whether it continues.
 pub fn when(suspect: &Suspect) -> String {
     let (since, length) = (instant(suspect.since), together(&span(suspect.until - suspect.since)));
-    if suspect.is_ongoing {
+    if !suspect.other_times.is_empty() {
+        let others = suspect.other_times.iter().map(|other| {
+            let until = if other.is_ongoing { "the end".into() } else { instant(other.until) };
+            format!("{} to {until}", instant(other.since))
+        });
+        let others: Vec<String> = others.collect();
+        format!(
+            "from {since} to {}, for {length}; also from {}",
+            instant(suspect.until),
+            listed(&others, MOST_TIMES)
+        )
+    } else if suspect.is_ongoing {
         format!("since {since}, for {length}, and ongoing at the end of the recording")
     } else {
         format!(

@@ -1,54 +1,120 @@
 //! Components that take turns: what many of them do at different times is ordinary for the system, not a fault.
-//! In: the anomalous windows of all components. Out: for each episode, true if others had the like at other times.
+//! In: the anomalous windows of all components. Out: for each episode, those that had the like at other times.
 //! Always: an episode that lasted longer, or was more severe, than those of the others is not ordinary.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::episodes::{AnomalousRun, Episode, Tracker};
 use crate::model::metric::MetricId;
+use crate::model::time::Timestamp;
 
 /// Others that have to show the like. Latency varies, so that two may be slow by chance; a system in which another
 /// component was idle as well does not use all of them all the time.
 const OTHERS: usize = 3;
 const OTHERS_IDLE: usize = 1;
 
-/// A score, and a length of windows, of at least this share is the like of it. The last windows of a recording are shorter.
+/// A score, a length of windows, and a duration, of at least this share is the like of it. The last windows of a recording
+/// are shorter.
 const ALIKE: f64 = 0.7;
+/// Those that follow each other have at most this share of the shorter one's time in common.
+const COMMON: f64 = 0.25;
 
-/// For each episode, true if it is ordinary.
-pub fn ordinary(tracker: &Tracker, episodes: &[Episode]) -> Vec<bool> {
+/// For each episode, the components that had the like at other times; none, if it is not ordinary. The recording has
+/// samples between two `ends`.
+pub fn ordinary(
+    tracker: &Tracker,
+    episodes: &[Episode],
+    ends: (Timestamp, Timestamp),
+) -> Vec<BTreeSet<usize>> {
+    let mut known: BTreeMap<(usize, MetricId), Vec<&Episode>> = BTreeMap::new();
+    for episode in episodes {
+        known.entry((episode.component, episode.metric.id)).or_default().push(episode);
+    }
     let mut runs: BTreeMap<MetricId, Vec<AnomalousRun>> = BTreeMap::new();
     for run in tracker.runs() {
-        runs.entry(run.metric).or_default().push(run);
+        let of_component = known.get(&(run.component, run.metric)).map_or(&[][..], Vec::as_slice);
+        runs.entry(run.metric).or_default().push(sharpened(run, of_component));
     }
-    episodes.iter().map(|episode| is_ordinary(&runs, tracker, episode)).collect()
+    let all = Runs { runs, ends };
+    episodes.iter().map(|episode| all.with_the_like(episode).unwrap_or_default()).collect()
 }
 
-fn is_ordinary(runs: &BTreeMap<MetricId, Vec<AnomalousRun>>, tracker: &Tracker, episode: &Episode) -> bool {
-    let metric = episode.metric.id;
-    let needed = if matches!(metric, MetricId::Idleness | MetricId::Activity) { OTHERS_IDLE } else { OTHERS };
-    let own = tracker.runs_of(episode.component).filter(|run| run.metric == metric && run.is_faulty);
-    let mut during = own.filter(|run| run.begin < episode.end && episode.begin < run.end).peekable();
-    let mut is_alike = |run: AnomalousRun| {
-        let like_it = runs.get(&metric).into_iter().flatten().filter(|other| {
-            let length = |run: &AnomalousRun| run.length.seconds();
-            let is_as_long = length(other) >= ALIKE * length(&run) && length(&run) >= ALIKE * length(other);
-            let is_apart = other.end <= run.begin || run.end <= other.begin;
-            other.component != run.component && is_as_long && is_apart && other.peak >= ALIKE * run.peak
-        });
-        let others: BTreeSet<usize> = like_it.map(|other| other.component).take(64).collect();
-        others.len() >= needed
-    };
-    during.peek().is_some() && during.all(&mut is_alike)
+/// The part of a run that its component's episode confirms: windows are anomalous for a small part of them, too, so that the
+/// runs of components that follow each other overlap.
+fn sharpened(run: AnomalousRun, of_component: &[&Episode]) -> AnomalousRun {
+    let is_of_run = |episode: &&&Episode| episode.begin < run.end && run.begin < episode.end;
+    of_component.iter().find(is_of_run).map_or(run, |episode| AnomalousRun {
+        begin: run.begin.max(episode.begin),
+        end: run.end.min(episode.end),
+        ..run
+    })
+}
+
+struct Runs {
+    runs: BTreeMap<MetricId, Vec<AnomalousRun>>,
+    ends: (Timestamp, Timestamp),
+}
+
+impl Runs {
+    fn with_the_like(&self, episode: &Episode) -> Option<BTreeSet<usize>> {
+        let metric = episode.metric.id;
+        let is_of_use = matches!(metric, MetricId::Idleness | MetricId::Activity);
+        let needed = if is_of_use { OTHERS_IDLE } else { OTHERS };
+        let runs = self.runs.get(&metric)?;
+        let is_own = |run: &&AnomalousRun| {
+            run.component == episode.component
+                && run.is_faulty
+                && run.begin < episode.end
+                && episode.begin < run.end
+        };
+        let own: Vec<&AnomalousRun> = runs.iter().filter(is_own).collect();
+        let longest = own.iter().map(|run| run.length).max()?;
+        let mut all = BTreeSet::new();
+        for run in own {
+            let is_alike = |other: &&AnomalousRun| {
+                is_like(other, run) && (run.length < longest || self.lasts_as_long(other, run))
+            };
+            let like_it = runs.iter().filter(is_alike);
+            let others: BTreeSet<usize> = like_it.map(|other| other.component).take(64).collect();
+            if others.len() < needed {
+                return None;
+            }
+            all.extend(others);
+        }
+        Some(all)
+    }
+
+    /// The windows of the greatest length cover an incident as a whole. One that the begin or the end of the recording
+    /// cuts may have lasted longer.
+    fn lasts_as_long(&self, other: &AnomalousRun, run: &AnomalousRun) -> bool {
+        let seconds = |run: &AnomalousRun| (run.end - run.begin).seconds();
+        let is_cut = other.begin - other.length < self.ends.0 || other.end + other.length > self.ends.1;
+        is_cut || seconds(other) >= ALIKE * seconds(run)
+    }
+}
+
+/// True if `other` is as severe as `run`, in windows as long, at another time.
+fn is_like(other: &AnomalousRun, run: &AnomalousRun) -> bool {
+    let length = |run: &AnomalousRun| run.length.seconds();
+    let is_as_long = length(other) >= ALIKE * length(run) && length(run) >= ALIKE * length(other);
+    let is_other = other.component != run.component;
+    is_other && is_as_long && are_apart(other, run) && other.peak >= ALIKE * run.peak
+}
+
+fn are_apart(one: &AnomalousRun, other: &AnomalousRun) -> bool {
+    let common = one.end.min(other.end) - one.begin.max(other.begin);
+    let shorter = (one.end - one.begin).min(other.end - other.begin);
+    common.seconds() <= COMMON * shorter.seconds()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::time::{Span, Timestamp};
+    use crate::model::time::Span;
     use crate::scores::{MemberScore, MetricScores, ScoredWindow, Window};
 
     const MINUTE: Span = Span::from_seconds(60);
+    const ENDS: (Timestamp, Timestamp) = (Timestamp::from_seconds(0), Timestamp::from_seconds(300 * 60));
 
     /// Component k of five has a spell of windows of five minutes at minute 60 k, with this score.
     fn tracker(spells: &[f32], long: Option<usize>) -> Tracker {
@@ -72,12 +138,47 @@ mod tests {
     fn five_that_take_turns_are_ordinary_and_one_that_is_worse_is_not() {
         let tracker = tracker(&[2.0, 2.1, 2.2, 2.3, 9.0], None);
         let episodes = tracker.episodes();
-        assert_eq!(ordinary(&tracker, &episodes), [true, true, true, true, false]);
+        let is_ordinary: Vec<bool> =
+            ordinary(&tracker, &episodes, ENDS).iter().map(|others| !others.is_empty()).collect();
+        assert_eq!(is_ordinary, [true, true, true, true, false]);
     }
 
     #[test]
     fn a_single_spell_is_not_ordinary() {
         let tracker = tracker(&[0.0, 0.0, 2.0, 0.0, 0.0], None);
-        assert_eq!(ordinary(&tracker, &tracker.episodes()), [false]);
+        assert_eq!(ordinary(&tracker, &tracker.episodes(), ENDS), [BTreeSet::new()]);
+    }
+
+    #[test]
+    fn turns_that_follow_each_other_directly_are_at_different_times() {
+        let mut tracker = Tracker::new(Some(MINUTE * 30));
+        // Windows of 30 minutes every 10 minutes are anomalous if they contain 5 minutes of a turn of an hour.
+        let windows = (0..22).map(|n| {
+            let scores = (0..4).map(|k| {
+                let (begin, end) = (60 * k, 60 * (k + 1));
+                let is_turn = 10 * n + 25 > begin && 10 * n + 5 < end;
+                let score = if is_turn { 2.0 } else { 0.0 };
+                MemberScore { score, threshold: 1.0, is_anomalous: is_turn, is_faulty: is_turn }
+            });
+            let window = Window { start: Timestamp::from_seconds(600 * n), length: MINUTE * 30 };
+            ScoredWindow { window, scores: scores.collect() }
+        });
+        let metric = MetricId::Await.metric();
+        tracker.take(0, &[0, 1, 2, 3], &MetricScores { metric, windows: windows.collect() });
+        let turn = |component: usize, hours: i64| Episode {
+            component,
+            group: 0,
+            metric,
+            begin: Timestamp::from_seconds(3600 * component as i64),
+            end: Timestamp::from_seconds(3600 * (component as i64 + hours)),
+            peak: 2.0,
+            windows: 1,
+            persistence: 1.0,
+        };
+        let ends = (Timestamp::from_seconds(0), Timestamp::from_seconds(4 * 3600));
+        let counts = |episodes: &[Episode]| -> Vec<usize> {
+            ordinary(&tracker, episodes, ends).iter().map(BTreeSet::len).collect()
+        };
+        assert_eq!(counts(&[turn(0, 1), turn(1, 1), turn(2, 1), turn(3, 1)]), [3, 3, 3, 3]);
     }
 }

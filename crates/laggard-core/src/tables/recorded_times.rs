@@ -69,7 +69,12 @@ impl RecordedTimes {
 
     fn grids(&self, step: Span) -> Vec<Grid> {
         let covered = joined(self.files.iter().map(|file| file.covered), step);
-        covered.iter().filter_map(|covered| covered.grid(self.from, self.to, step)).collect()
+        covered.iter().filter_map(|covered| self.grid(*covered, step)).collect()
+    }
+
+    /// The instants of a covered time whose steps are within the diagnosed time.
+    pub fn grid(&self, covered: CoveredTime, step: Span) -> Option<Grid> {
+        covered.grid(self.from + step, self.to, step)
     }
 
     /// Hosts whose clocks may be wrong.

@@ -14,6 +14,8 @@ use crate::model::time::{Span, Timestamp};
 pub struct Summary {
     /// The begin of the first bucket.
     pub start: Timestamp,
+    /// The last instant; the last bucket may end later.
+    end: Timestamp,
     /// The length of a bucket.
     pub bucket: Span,
     pub buckets: usize,
@@ -40,7 +42,12 @@ impl Summary {
         let steps = ((to - from).micros() / step.micros().max(1)).max(1);
         let bucket = step * ((steps + wanted - 1) / wanted).max(1);
         let buckets = ((to - from).micros().max(1) as u64).div_ceil(bucket.micros().max(1) as u64) as usize;
-        Summary { start: from, bucket, buckets, metrics: BTreeMap::new() }
+        Summary { start: from, end: to, bucket, buckets, metrics: BTreeMap::new() }
+    }
+
+    /// The end of the summarized time.
+    pub fn end(&self) -> Timestamp {
+        self.end
     }
 
     pub fn take(&mut self, table: &Table) {

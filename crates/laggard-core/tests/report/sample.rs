@@ -159,6 +159,7 @@ fn slow_disk() -> Suspect {
         since: after(ONSET),
         until: after(MINUTES),
         is_ongoing: true,
+        other_times: Vec::new(),
         explains: vec!["oss3:sdb".into()],
         evidence: vec![
             of(("await", "ms"), 41.23, 10.06, 9.31, 38),
@@ -258,6 +259,7 @@ fn lossy_server() -> Suspect {
         persistence: 9.0,
         until: after(200),
         is_ongoing: false,
+        other_times: Vec::new(),
         explains: vec!["fs7".into(), "fs7/eth0".into()],
         evidence: vec![evidence("fs7", ("retrans", "/s"), (Some(41.0), Some(0.2)), 7.9, 9)],
         summary: "Its segments are retransmitted far more often than its peers'.".into(),

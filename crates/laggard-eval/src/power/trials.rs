@@ -103,7 +103,8 @@ impl DiskTrials {
 /// True if a report names a component, or a component that contains it, between two times.
 pub(super) fn names(report: &Report, component: &Component, begin: Timestamp, end: Timestamp) -> bool {
     let overlaps = |suspect: &Suspect| suspect.since <= end && suspect.until >= begin;
-    report.suspects.iter().any(|suspect| overlaps(suspect) && is_about(suspect, component))
+    let mut incidents = report.suspects.iter().flat_map(Suspect::incidents);
+    incidents.any(|suspect| overlaps(&suspect) && is_about(&suspect, component))
 }
 
 fn is_about(suspect: &Suspect, component: &Component) -> bool {

@@ -101,6 +101,7 @@ mod tests {
             since: Timestamp::from_seconds(since),
             until: Timestamp::from_seconds(since + 60),
             is_ongoing: false,
+            other_times: Vec::new(),
             explains: vec![name.to_owned()],
             evidence: Vec::new(),
             alternatives: Vec::new(),

@@ -9,7 +9,7 @@ use crate::scoring::stream::{Delay, FirstReports, StreamScores, per_1000_days};
 use crate::scoring::truth::Truth;
 use crate::scoring::window_means::{MeanCollector, WindowMeans};
 use crate::scoring::windows::WrongVerdict;
-use laggard_core::diagnosis::Warning;
+use laggard_core::diagnosis::{Suspect, Warning};
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
@@ -158,7 +158,7 @@ fn reported(
             None => method,
         };
         let suspects = match diagnose(recording, &*method, &mut NoObserver) {
-            Ok(report) => report.suspects,
+            Ok(report) => report.suspects.iter().flat_map(Suspect::incidents).collect(),
             Err(PipelineError::TooPoor(_)) => Vec::new(),
             Err(error) => return Err(error.into()),
         };

@@ -77,8 +77,9 @@ fn score_method(
     let recorded = Window { start: first, length: report.to.unwrap_or(first) - first };
     let events = events(truth);
     let of_event = |suspect| reported_event(suspect, &events, truth, recording.inventory(), recorded);
+    let suspects: Vec<Suspect> = report.suspects.iter().flat_map(Suspect::incidents).collect();
     let incidents: Vec<(&Suspect, Option<usize>)> =
-        report.suspects.iter().map(|suspect| (suspect, of_event(suspect))).collect();
+        suspects.iter().map(|suspect| (suspect, of_event(suspect))).collect();
     let is_blamed = |suspect: &Suspect| suspect.cause != Cause::WorkloadSkew;
     tally.other_incidents +=
         incidents.iter().filter(|(suspect, of)| of.is_none() && is_blamed(suspect)).count();

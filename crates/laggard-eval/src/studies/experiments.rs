@@ -94,7 +94,8 @@ fn experiment(
         reported: report
             .suspects
             .iter()
-            .filter_map(|suspect| reported_server(suspect, truth, inventory))
+            .flat_map(Suspect::incidents)
+            .filter_map(|suspect| reported_server(&suspect, truth, inventory))
             .collect(),
     }
 }

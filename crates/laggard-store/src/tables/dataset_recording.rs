@@ -99,9 +99,8 @@ impl DatasetRecording {
 
     fn portions(&self, tabulator: &Tabulator, step: Span) -> Vec<Grid> {
         let length = portion_length(VALUES_IN_A_PORTION, tabulator.components());
-        let (from, to) = (self.times.from, self.times.to);
         let stretches = tabulator.stretches(step);
-        let grids = stretches.iter().filter_map(|stretch| stretch.grid(from, to, step));
+        let grids = stretches.iter().filter_map(|stretch| self.times.grid(*stretch, step));
         grids.flat_map(|grid| portions(grid, length)).collect()
     }
 }

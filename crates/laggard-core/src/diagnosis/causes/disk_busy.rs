@@ -17,7 +17,7 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
     } else {
         weight(s.latency.max(s.minute_latency)) * unless(s.more_disk_traffic)
     };
-    let because = if s.more_disk_traffic > 1.0 {
+    let because = if facts.moves_more() {
         "it is slow; but it also moves more data than its peers"
     } else {
         "it is slow, and moves no more data than its peers"

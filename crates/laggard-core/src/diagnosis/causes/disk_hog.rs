@@ -21,7 +21,9 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
         let both = (s.more_disk_traffic * s.latency).sqrt().max(s.more_disk_traffic);
         weight(both) * unless(network) * if facts.has_network { 1.0 } else { 0.7 }
     };
-    let because = if !facts.has_network {
+    let because = if !facts.moves_more() {
+        "its disk has more requests than its peers', and moves no more data"
+    } else if !facts.has_network {
         "its disk moves more data than its peers'; its network was not recorded"
     } else if network > 1.0 {
         "its disk moves more data than its peers'; but so does its network"

@@ -7,7 +7,7 @@ use super::{commands, data_tables, evidence, time};
 use crate::diagnosis::Cause;
 use crate::diagnosis::{Comparison, Suspect};
 use crate::model::time::Timestamp;
-use crate::report::number::{count, percent};
+use crate::report::number::{count, percent, span};
 use crate::report::svg::{comparison, score_line};
 use crate::report::{untrusted_text, words};
 
@@ -55,6 +55,12 @@ fn facts(suspect: &Suspect) -> Markup {
             }
             dt { @if suspect.is_ongoing { "Since" } @else { "From" } }
             dd { b { (time(suspect.since)) } br; span.quiet { (lasting(suspect)) } }
+            @if !suspect.other_times.is_empty() {
+                dt { "Also from" }
+                @for other in &suspect.other_times {
+                    dd { b { (time(other.since)) } br; span.quiet { "for " (span(other.until - other.since)) } }
+                }
+            }
             (explains(suspect))
         }
     }
