@@ -13,11 +13,11 @@ use std::ops::ControlFlow;
 
 use crate::diagnosis::explain::{Explanation, explain};
 use crate::diagnosis::facts::Context;
-use crate::diagnosis::mild;
 use crate::diagnosis::peers::Peers;
 use crate::diagnosis::pictures::{Scores, pictures};
 use crate::diagnosis::requests::Requests;
 use crate::diagnosis::{Diagnosis, Group, LeftOutClass, NotEvaluated, Observation, SizedGroup, Warning};
+use crate::diagnosis::{mild, plain_errors};
 use crate::evaluation::{Evaluation, GroupScores};
 use crate::methods::choice::MethodChoice;
 use crate::methods::{Method, Reasoning};
@@ -95,6 +95,8 @@ pub fn diagnose(
     let mentioned = mentioned.iter().chain(explained).map(String::as_str).collect();
     if method.reasoning() == Reasoning::Weight {
         observations.extend(mild::slower(context, &mentioned));
+        observations.extend(mild::faster(context, &mentioned));
+        observations.extend(plain_errors::errors(context, &mentioned));
     }
     observations.extend(mixtures.iter().cloned().map(Observation::MixedGroup));
     observations.extend(host_observations(&state.hosts, &restarts));

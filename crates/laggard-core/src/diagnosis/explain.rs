@@ -9,10 +9,11 @@ use super::harmless::{Case, Together, named};
 use super::observation::Observation;
 use super::suspect::{Alternative, Suspect};
 use super::weigh::{WeighedCause, weigh};
-use super::{checklist, evidence_order, harmless, merge};
+use super::{checklist, evidence_order, harmless, independence, merge};
 use crate::methods::Reasoning;
 use crate::model::cluster::Component;
 use crate::model::component::Container;
+use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::Episode;
@@ -23,9 +24,9 @@ pub struct Explanation {
     pub observations: Vec<Observation>,
 }
 
-/// An incident continues if it ends at most this long, or this share of the recording, before the end.
-const ONGOING: Span = Span::from_seconds(600);
-const ONGOING_SHARE: i64 = 20;
+/// The end of an incident is known to this many of the summary's buckets; of one that shows in whole minutes, to this time.
+const ONGOING_BUCKETS: i64 = 2;
+const ONGOING_MINUTES: Span = Span::from_seconds(120);
 /// The last windows of a recording may be too short to be evaluated.
 const UNFINISHED_WINDOWS: i64 = 2;
 
@@ -37,7 +38,8 @@ pub fn explain(
     step: Span,
     end: Timestamp,
 ) -> Explanation {
-    let incidents = merge::merge(context.inventory, context.episodes, incidents);
+    let is_independent = |incident: &Incident| independence::is_independent(incident, context);
+    let incidents = merge::merge(context.inventory, context.episodes, incidents, &is_independent);
     let mut explained = Explanation { suspects: Vec::new(), observations: Vec::new() };
     let mut ranked: Vec<(f64, Suspect, Incident)> = Vec::new();
     let mut together = Together::default();
@@ -109,8 +111,9 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
         episodes().filter_map(|e| context.tracker.evaluated_until(e.group, e.metric.id)).max();
     let is_whole = |until: Timestamp| end - until <= context.tracker.counted_length() * UNFINISHED_WINDOWS;
     let end = evaluated_until.filter(|until| !is_whole(*until)).unwrap_or(end).min(end);
-    let whole = Span::from_micros((end - context.summary.start).micros() / ONGOING_SHARE);
-    let is_until_the_end = incident.end + ONGOING.min(whole).max(context.summary.bucket) >= end;
+    let is_of_minutes = episodes().all(|e| e.metric.id == MetricId::MinuteAwait);
+    let uncertain = if is_of_minutes { ONGOING_MINUTES } else { Span::ZERO };
+    let is_until_the_end = incident.end + uncertain.max(context.summary.bucket * ONGOING_BUCKETS) >= end;
     let is_ongoing = is_until_the_end || goes_on(incident, end, context);
     let explains = facts.affected.iter().map(|&c| context.inventory.components[c].name.clone());
     let evidence = evidence_order::ordered(facts, first.cause, incident, context);

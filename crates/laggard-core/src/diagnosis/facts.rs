@@ -217,6 +217,12 @@ impl Strengths {
         self.more_disk_traffic = scored.max(load.strength());
     }
 
+    /// The mean of a minute is much farther above the peers than most samples are.
+    pub(super) fn is_stalling(&self) -> bool {
+        const RARE: f64 = 1.5;
+        self.minute_latency > RARE * self.latency.max(0.5)
+    }
+
     fn take(&mut self, metric: &Metric, strength: f64, evidence: &Evidence) {
         let is_more = evidence.value.unwrap_or(0.0) >= evidence.peers.unwrap_or(0.0);
         // A share of the time is at most 1; a ratio may be anything.

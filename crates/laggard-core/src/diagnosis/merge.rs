@@ -10,14 +10,53 @@ use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::Episode;
 
 /// Joins what belongs together: a server's network with its disks, and the load that a lost attachment's peers took
-/// over with the loss.
-pub(super) fn merge(inventory: &Inventory, episodes: &[Episode], incidents: Vec<Incident>) -> Vec<Incident> {
-    let rerouted = joined(inventory, episodes, incidents, is_rerouted);
-    let by_server = joined(inventory, episodes, rerouted, is_same_server);
+/// over with the loss. An incident of the network that `is_independent` is no effect of a disk: it is another fault.
+pub(super) fn merge(
+    inventory: &Inventory,
+    episodes: &[Episode],
+    incidents: Vec<Incident>,
+    is_independent: &dyn Fn(&Incident) -> bool,
+) -> Vec<Incident> {
+    let incidents = incidents
+        .into_iter()
+        .flat_map(|incident| separated(inventory, episodes, incident, is_independent))
+        .collect();
+    let rerouted = joined(inventory, episodes, incidents, &is_rerouted);
+    let by_server = joined(inventory, episodes, rerouted, &|cause, effect| {
+        is_same_server(cause, effect) && (cause.layer > 0 || !is_independent(effect.incident))
+    });
     let named = without_addresses(inventory, episodes, by_server);
     let mut joined = without_own_links(inventory, episodes, named);
     joined.iter_mut().for_each(|incident| blame_the_common_end(inventory, episodes, incident));
     joined
+}
+
+/// The disks and the network of a server, if the network shows a fault of its own.
+fn separated(
+    inventory: &Inventory,
+    episodes: &[Episode],
+    incident: Incident,
+    is_independent: &dyn Fn(&Incident) -> bool,
+) -> Vec<Incident> {
+    let is_disk = |&e: &usize| layer(&inventory.components[episodes[e].component].kind) == 0;
+    let (disks, network): (Vec<usize>, Vec<usize>) = incident.episodes.iter().partition(|e| is_disk(e));
+    let is_server =
+        matches!(&incident.culprit, Culprit::Container { attribute, .. } if *attribute == Container::Server);
+    let part = |of: Vec<usize>| {
+        let components: BTreeSet<usize> = of.iter().map(|&e| episodes[e].component).collect();
+        let culprit = match components.first() {
+            Some(&one) if components.len() == 1 => Culprit::Component(one),
+            _ => incident.culprit.clone(),
+        };
+        let begin = of.iter().map(|&e| episodes[e].begin).min().unwrap_or(incident.begin);
+        let end = of.iter().map(|&e| episodes[e].end).max().unwrap_or(incident.end);
+        Incident { culprit, episodes: of, begin, end }
+    };
+    if !is_server || disks.is_empty() || network.is_empty() {
+        return vec![incident];
+    }
+    let network = part(network);
+    if is_independent(&network) { vec![part(disks), network] } else { vec![incident] }
 }
 
 /// Several anomalous links with one server in common: the server is to blame, not the first link.
@@ -99,7 +138,7 @@ fn joined(
     inventory: &Inventory,
     episodes: &[Episode],
     incidents: Vec<Incident>,
-    explains: fn(&Traits<'_>, &Traits<'_>) -> bool,
+    explains: &dyn Fn(&Traits<'_>, &Traits<'_>) -> bool,
 ) -> Vec<Incident> {
     let traits: Vec<Traits<'_>> =
         incidents.iter().map(|incident| Traits::of(inventory, episodes, incident)).collect();
@@ -235,7 +274,7 @@ mod tests {
             };
             let all = 0..inventory.components.len();
             let episodes: Vec<Episode> = all.filter(is_affected).map(episode).collect();
-            let incidents = merge(&inventory, &episodes, blame(&inventory, &episodes));
+            let incidents = merge(&inventory, &episodes, blame(&inventory, &episodes), &|_| false);
             incidents.into_iter().map(|incident| incident.culprit).collect::<Vec<_>>()
         };
         let server = Culprit::Container { attribute: Container::Server, value: "s2".into() };
@@ -271,7 +310,7 @@ mod tests {
             persistence: 1.0,
         };
         let episodes: Vec<Episode> = troubles.iter().map(episode).collect();
-        let incidents = merge(inventory, &episodes, blame(inventory, &episodes));
+        let incidents = merge(inventory, &episodes, blame(inventory, &episodes), &|_| false);
         let named = |incident: &Incident| {
             let Culprit::Component(index) = incident.culprit else { panic!("{incident:?}") };
             (inventory.components[index].name.clone(), incident.begin.micros() / 60_000_000)
@@ -315,7 +354,7 @@ mod tests {
         };
         let episodes =
             [episode(0, MetricId::Idleness.metric(), 20), episode(1, MetricId::Activity.metric(), 5)];
-        let incidents = merge(&inventory, &episodes, blame(&inventory, &episodes));
+        let incidents = merge(&inventory, &episodes, blame(&inventory, &episodes), &|_| false);
         let [incident] = &incidents[..] else { panic!("{incidents:?}") };
         assert_eq!(incident.culprit, Culprit::Component(0));
         assert_eq!((incident.begin, incident.episodes.len()), (Timestamp::from_seconds(1200), 2));

@@ -1,7 +1,7 @@
 //! Disks that are slower than their peers by the plain number that an operator computes, though none of their windows
 //! makes them suspects. A report never contradicts that number silently.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::facts::Context;
@@ -15,12 +15,58 @@ const FEWEST_REQUESTS: f64 = 1.0;
 
 /// Slower disks that the report does not mention otherwise.
 pub(crate) fn slower(context: Context<'_>, mentioned: &BTreeSet<&str>) -> Option<Observation> {
-    let whole = || 0..context.summary.buckets;
+    let mut slower = ratios(context, mentioned, 0..context.summary.buckets);
+    slower.retain(|(ratio, _, _)| *ratio >= LEAST_RATIO);
+    slower.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(b.2)));
+    let (ratio, worst, _) = *slower.first()?;
+    Some(Observation::Slower {
+        components: slower.into_iter().map(|(_, _, name)| name.to_owned()).collect(),
+        ratio,
+        reason: reason(worst, ratio, context),
+    })
+}
+
+/// A disk with a fraction of its peers' latency for a while may do nothing: requests that fail at once are fast.
+const FAST_RATIO: f64 = 0.2;
+/// Parts of a recording in which a disk may be fast.
+const PARTS: usize = 12;
+
+/// Disks that answer much faster than their peers in a part of the recording, and not always: a fast disk is always fast.
+pub(crate) fn faster(context: Context<'_>, mentioned: &BTreeSet<&str>) -> Option<Observation> {
+    let buckets = context.summary.buckets;
+    let parts = PARTS.min(buckets);
+    let mut ordinary: BTreeSet<usize> = BTreeSet::new();
+    let mut fastest: BTreeMap<usize, f64> = BTreeMap::new();
+    for part in 0..parts {
+        let range = part * buckets / parts..(part + 1) * buckets / parts;
+        for (ratio, disk, _) in ratios(context, mentioned, range) {
+            if ratio < FAST_RATIO {
+                let least = fastest.entry(disk).or_insert(ratio);
+                *least = least.min(ratio);
+            } else if ratio > 1.0 / LEAST_RATIO {
+                ordinary.insert(disk);
+            }
+        }
+    }
+    let ratio = fastest.iter().filter(|(disk, _)| ordinary.contains(disk)).map(|(_, ratio)| *ratio);
+    let ratio = ratio.min_by(f64::total_cmp)?;
+    let names = fastest.keys().filter(|disk| ordinary.contains(disk));
+    let components = names.map(|&disk| context.inventory.components[disk].name.clone()).collect();
+    Some(Observation::Faster { components, ratio: 1.0 / ratio })
+}
+
+/// The mean latency of each disk that the report does not mention otherwise, as a multiple of its peers', in a part of the
+/// recording.
+fn ratios<'a>(
+    context: Context<'a>,
+    mentioned: &BTreeSet<&str>,
+    range: Range<usize>,
+) -> Vec<(f64, usize, &'a str)> {
     let (minute, tps) = (MetricId::MinuteAwait.metric(), MetricId::Tps.metric());
-    let ratio = |&component: &usize| {
-        let requests = context.peers.mean(component, tps, whole()).unwrap_or(f64::MAX);
-        let own = context.peers.mean(component, minute, whole())?;
-        let peers = context.peers.median(component, minute, whole())?;
+    let ratio = |component: usize| {
+        let requests = context.peers.mean(component, tps, range.clone()).unwrap_or(f64::MAX);
+        let own = context.peers.mean(component, minute, range.clone())?;
+        let peers = context.peers.median(component, minute, range.clone())?;
         (requests >= FEWEST_REQUESTS && peers > 0.0).then(|| own / peers)
     };
     let components = &context.inventory.components;
@@ -29,17 +75,7 @@ pub(crate) fn slower(context: Context<'_>, mentioned: &BTreeSet<&str>) -> Option
         let component = &components[member];
         component.class.is_some() && !mentioned.contains(component.name.as_str())
     });
-    let mut slower: Vec<(f64, usize, &str)> = disks
-        .filter_map(|member| Some((ratio(member)?, *member, components[*member].name.as_str())))
-        .filter(|(ratio, _, _)| *ratio >= LEAST_RATIO)
-        .collect();
-    slower.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(b.2)));
-    let (ratio, worst, _) = *slower.first()?;
-    Some(Observation::Slower {
-        components: slower.into_iter().map(|(_, _, name)| name.to_owned()).collect(),
-        ratio,
-        reason: reason(worst, ratio, context),
-    })
+    disks.filter_map(|&member| Some((ratio(member)?, member, components[member].name.as_str()))).collect()
 }
 
 /// A difference of less than this is mild.

@@ -1,5 +1,6 @@
 //! Observations: unusual, but no component is blamed for it. Their texts are in `report/observation_texts.rs`.
 
+use crate::model::metric::MetricId;
 use crate::model::time::Timestamp;
 use crate::selection::Mixture;
 
@@ -42,6 +43,10 @@ pub enum Observation {
     MixedGroup(Mixture),
     /// Disks with a higher mean latency than their peers over the whole recording; the slowest first, with its ratio.
     Slower { components: Vec<String>, ratio: f64, reason: SlowReason },
+    /// Disks that answer much faster than their peers.
+    Faster { components: Vec<String>, ratio: f64 },
+    /// Components with many more errors than their peers; the worst first, with its mean and that of its peers.
+    Errors { components: Vec<String>, metric: MetricId, own: f64, peers: f64 },
     /// Hosts without samples for some minutes.
     Restarts { hosts: Vec<String>, longest: String, since: Timestamp, until: Timestamp },
     /// Hosts that were not recorded before this time.
@@ -88,6 +93,8 @@ impl Observation {
             Observation::NoPeerAtWork { .. } => "no-peer-at-work",
             Observation::MixedGroup(_) => "mixed-group",
             Observation::Slower { .. } => "slower",
+            Observation::Faster { .. } => "faster",
+            Observation::Errors { .. } => "errors",
             Observation::Restarts { .. } => "restarts",
             Observation::NewHosts { .. } => "new",
             Observation::LostSamples { .. } => "lost-samples",
@@ -96,9 +103,10 @@ impl Observation {
 
     pub fn components(&self) -> Vec<String> {
         match self {
-            Observation::TakingTurns { components, .. } | Observation::Slower { components, .. } => {
-                components.clone()
-            }
+            Observation::TakingTurns { components, .. }
+            | Observation::Slower { components, .. }
+            | Observation::Faster { components, .. }
+            | Observation::Errors { components, .. } => components.clone(),
             Observation::OwnJobs { server, .. } => vec![server.clone()],
             Observation::UnevenLoad { component, .. }
             | Observation::Unused { component, .. }

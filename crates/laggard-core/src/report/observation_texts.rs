@@ -83,6 +83,28 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             ),
             "a longer recording may show more; `laggard power` measures what would be found in this one".into(),
         ),
+        Observation::Faster { components, ratio } => (
+            format!(
+                "{} answered up to {} times faster than their peers for a while, though not always: {}",
+                count(components.len(), "disk"),
+                times(*ratio),
+                listed(components, MOST_NAMED),
+            ),
+            "requests that fail, or that a cache answers, are fast: `dmesg -T` on the host shows I/O errors".into(),
+        ),
+        Observation::Errors { components, metric, own, peers } => (
+            format!(
+                "{} with more of {metric} ({}) than their peers by the mean of the whole recording, the most {} ({} against \
+                 {}): {}",
+                count(components.len(), "component"),
+                metric.metric().about,
+                components[0],
+                quantity(Some(*own), metric.metric().unit.symbol()),
+                quantity(Some(*peers), metric.metric().unit.symbol()),
+                listed(components, MOST_NAMED),
+            ),
+            "`ethtool -S` and `ip -s link` on the host: errors, drops, CRC; then the cable and the switch port".into(),
+        ),
         Observation::Restarts { hosts, longest, since, until } => (
             format!(
                 "{} without samples for some minutes: {}; the longest time {longest}, from {since} to {until}",

@@ -15,7 +15,9 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
     let fits = if facts.is_lun {
         0.0
     } else {
-        weight(s.latency.max(s.minute_latency)) * unless(s.more_disk_traffic)
+        // Stalls are the closer description.
+        let stalling = if s.is_stalling() { 0.5 } else { 1.0 };
+        stalling * weight(s.latency.max(s.minute_latency)) * unless(s.more_disk_traffic)
     };
     let because = if facts.moves_more() {
         "it is slow; but it also moves more data than its peers"

@@ -14,12 +14,8 @@ pub(super) const DESCRIPTION: Description = Description {
     weigh,
 };
 
-/// The mean of a minute is this many times farther above the peers than most samples are.
-const RARE: f64 = 1.5;
-
 fn weigh(facts: &Facts) -> (f64, &'static str) {
     let s = &facts.strengths;
-    let is_rare = s.minute_latency > RARE * s.latency.max(0.5);
-    let fits = if is_rare && !facts.is_lun { weight(s.minute_latency) } else { 0.0 };
+    let fits = if s.is_stalling() && !facts.is_lun { weight(s.minute_latency) } else { 0.0 };
     (fits, "most of its requests take as long as its peers', but in many minutes some wait for seconds")
 }

@@ -10,6 +10,9 @@ pub(super) const NEGLIGIBLE_SHARE: f64 = 0.05;
 /// Bytes per second that slow no storage network down: uneven metadata, heartbeats.
 const NEGLIGIBLE_BYTES_PER_SECOND: f64 = 1e6;
 
+/// Broken or dropped packets per second that slow nothing down: broadcasts that nothing listens to are dropped everywhere.
+const NEGLIGIBLE_ERRORS_PER_SECOND: f64 = 1.0;
+
 /// Wherever senders probe for the capacity of a network, this percentage of segments is lost.
 const NEGLIGIBLE_LOSS_PERCENT: f64 = 0.5;
 
@@ -68,6 +71,10 @@ const DISK: &[ComparedMetric] = &[
 const NIC: &[ComparedMetric] = &[
     decisive(MetricId::Rxbyt, ValueKind::Amount(NEGLIGIBLE_BYTES_PER_SECOND), 0.42),
     decisive(MetricId::Txbyt, ValueKind::Amount(NEGLIGIBLE_BYTES_PER_SECOND), 0.42),
+    evidence(MetricId::Rxerr, ValueKind::Amount(NEGLIGIBLE_ERRORS_PER_SECOND), 0.7),
+    evidence(MetricId::Txerr, ValueKind::Amount(NEGLIGIBLE_ERRORS_PER_SECOND), 0.7),
+    evidence(MetricId::Rxdrop, ValueKind::Amount(NEGLIGIBLE_ERRORS_PER_SECOND), 0.7),
+    evidence(MetricId::Txdrop, ValueKind::Amount(NEGLIGIBLE_ERRORS_PER_SECOND), 0.7),
 ];
 
 /// Loss and delay are decisive. A small congestion window is only evidence: after a loss it stays small for as long as the
