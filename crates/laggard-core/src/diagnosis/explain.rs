@@ -43,7 +43,7 @@ pub fn explain(
     let mut explained = Explanation { suspects: Vec::new(), observations: Vec::new() };
     let mut ranked: Vec<(f64, Suspect, Incident)> = Vec::new();
     let mut together = Together::default();
-    for mut incident in incidents {
+    for incident in incidents {
         let facts = Facts::of(&incident, context);
         let causes = match reasoning {
             Reasoning::Weight => weigh(&facts),
@@ -51,13 +51,14 @@ pub fn explain(
                 checklist::check(&facts, &checklist::faulty_metrics(&facts, &incident, context))
             }
         };
-        blame_the_server(&mut incident, &causes, context);
         let is_past = harmless::is_past(&incident, end);
         let case = Case { incident: &incident, facts: &facts, causes: &causes, context, is_past };
         if let Some(observation) = harmless::observation(case, step) {
             explained.observations.push(observation);
             continue;
         }
+        let incident = blame_the_server(&incident, &causes, context);
+        let case = Case { incident: &incident, ..case };
         let suspect = suspect(case, end);
         // The test bench's paper reports every server that is anomalous in a metric (FAST '10, 10.1).
         let blamed = match reasoning {
@@ -81,11 +82,15 @@ pub fn explain(
 }
 
 /// A server that is down is to blame itself, though only one of its disks may show it.
-fn blame_the_server(incident: &mut Incident, causes: &[WeighedCause], context: Context<'_>) {
+fn blame_the_server(incident: &Incident, causes: &[WeighedCause], context: Context<'_>) -> Incident {
     let is_down = causes.first().is_some_and(|first| first.cause == Cause::ServerDown);
-    if let (true, Culprit::Component(index)) = (is_down, &incident.culprit) {
-        let value = context.inventory.components[*index].server().to_owned();
-        incident.culprit = Culprit::Container { attribute: Container::Server, value };
+    match incident.culprit {
+        Culprit::Component(index) if is_down => {
+            let value = context.inventory.components[index].server().to_owned();
+            let culprit = Culprit::Container { attribute: Container::Server, value };
+            Incident { culprit, ..incident.clone() }
+        }
+        _ => incident.clone(),
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) fn is_past(incident: &Incident, end: Timestamp) -> bool {
 #[derive(Default)]
 pub(super) struct Together {
     uneven: Vec<Suspect>,
+    loaded: Vec<Observation>,
     ordinary: Vec<Suspect>,
     /// The components that had the like of the ordinary incidents.
     others: BTreeSet<usize>,
@@ -52,13 +53,16 @@ pub(super) struct Together {
 impl Together {
     /// Takes the suspect if it is harmless; otherwise returns it.
     pub(super) fn take(&mut self, case: Case<'_>, suspect: Suspect) -> Option<Suspect> {
-        if let Some(far) = far_links(case.incident, case.context) {
+        let Case { incident, facts, context, is_past, .. } = case;
+        if let Some(far) = far_links(incident, context) {
             self.far.extend(far);
         } else if is_only_traffic(case) {
             self.uneven.push(suspect);
         } else if is_ordinary(case) {
-            self.others.extend(case.incident.episodes.iter().flat_map(|&e| &case.context.ordinary[e]));
+            self.others.extend(incident.episodes.iter().flat_map(|&e| &context.ordinary[e]));
             self.ordinary.push(suspect);
+        } else if let Some(difference) = load::explains(facts, incident, is_past, context) {
+            self.loaded.push(uneven_load(case, difference));
         } else {
             return Some(suspect);
         }
@@ -66,7 +70,8 @@ impl Together {
     }
 
     pub(super) fn observations(&self, context: Context<'_>) -> Vec<Observation> {
-        let mut observations: Vec<Observation> = uneven_traffic(&self.uneven).into_iter().collect();
+        let mut observations = self.loaded.clone();
+        observations.extend(uneven_traffic(&self.uneven));
         observations.extend(taking_turns(&self.ordinary, &self.others, context));
         observations.extend(far(&self.far, context));
         observations
@@ -77,8 +82,9 @@ impl Together {
 pub(super) fn observation(case: Case<'_>, step: Span) -> Option<Observation> {
     let Case { incident, context, .. } = case;
     let is_activity = incident.episodes.iter().all(|&e| context.episodes[e].metric.id == MetricId::Activity);
+    let is_skew = case.causes.first().is_some_and(|first| first.cause == Cause::WorkloadSkew);
     own_jobs(case)
-        .or_else(|| uneven_load(case))
+        .or_else(|| is_skew.then(|| uneven_load(case, LoadDifference::More)))
         .or_else(|| unused(incident, step, context))
         .or_else(|| is_activity.then(|| only_used(case)).flatten())
 }
@@ -99,25 +105,24 @@ fn own_jobs(Case { incident, facts, causes, .. }: Case<'_>) -> Option<Observatio
     })
 }
 
-/// A component with more load is slower, and one with other requests.
-fn uneven_load(case: Case<'_>) -> Option<Observation> {
-    let Case { incident, facts, causes, context, is_past } = case;
-    let is_skew = causes.first()?.cause == Cause::WorkloadSkew;
-    let difference =
-        if is_skew { LoadDifference::More } else { load::explains(facts, incident, is_past, context)? };
-    Some(Observation::UnevenLoad {
+fn uneven_load(Case { incident, context, .. }: Case<'_>, difference: LoadDifference) -> Observation {
+    Observation::UnevenLoad {
         component: named(&incident.culprit, context).name,
         difference,
         since: incident.begin,
         until: incident.end,
-    })
+    }
 }
 
 /// A disk that is idle or missing for a while is not lost where chance explains it: few requests, uneven use, or samples
 /// that are lost at other times too.
 fn unused(incident: &Incident, step: Span, context: Context<'_>) -> Option<Observation> {
     let Culprit::Component(disk) = incident.culprit else { return None };
-    let is_all = |id| incident.episodes.iter().all(|&e| context.episodes[e].metric.id == id);
+    // A disk that rests has no traffic: what its server's interfaces carry less is no other fault.
+    let is_traffic =
+        |e: &&usize| matches!(context.episodes[**e].metric.id, MetricId::Rxbyt | MetricId::Txbyt);
+    let other = || incident.episodes.iter().filter(|e| !is_traffic(e));
+    let is_all = |id| other().all(|&e| context.episodes[e].metric.id == id) && other().next().is_some();
     let is_chance = if is_all(MetricId::Idleness) {
         silence::is_idle_by_chance(disk, incident, context)
     } else {
@@ -147,7 +152,7 @@ fn is_only_traffic(Case { incident, facts, context, is_past, .. }: Case<'_>) -> 
     let has_traffic = incident.episodes.iter().map(metric).any(|id| id != MetricId::Rtt)
         || facts.network_share.is_some_and(|share| share > BUSY_NETWORK);
     let is_of_network = incident.episodes.iter().map(metric).all(is_network);
-    let has_short_trips = || s.round_trips <= 1.0 && traffic::has_recorded_connections(incident, context);
+    let has_short_trips = || s.round_trips <= 1.0 && traffic::has_usual_connections(incident, context);
     let is_foreign = || !is_past && !has_short_trips() && traffic::is_foreign(incident, context);
     is_of_network && (has_traffic || is_past) && !is_harmful && !is_foreign()
 }
@@ -185,7 +190,7 @@ fn taking_turns(ordinary: &[Suspect], others: &BTreeSet<usize>, context: Context
 /// An observation for each remote host: what all its connections share is the way to it.
 fn far(far: &[FarLink], context: Context<'_>) -> Vec<Observation> {
     let components = &context.inventory.components;
-    let remote = |link: usize| components[link].recorded.rsplit('>').next().unwrap_or_default();
+    let remote = |link: usize| traffic::remote(&components[link]);
     let mut remotes: BTreeMap<&str, Vec<&FarLink>> = BTreeMap::new();
     far.iter().for_each(|one| remotes.entry(remote(one.link)).or_default().push(one));
     let observation = |(name, links): (&str, Vec<&FarLink>)| {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::facts::Context;
 use super::observation::{Observation, SlowReason};
 use crate::model::metric::MetricId;
+use crate::model::time::Span;
 
 /// The mean latency over the whole recording, as a multiple of the peers', that is worth mentioning.
 const LEAST_RATIO: f64 = 1.2;
@@ -28,13 +29,17 @@ pub(crate) fn slower(context: Context<'_>, mentioned: &BTreeSet<&str>) -> Option
 
 /// A disk with a fraction of its peers' latency for a while may do nothing: requests that fail at once are fast.
 const FAST_RATIO: f64 = 0.2;
-/// Parts of a recording in which a disk may be fast.
-const PARTS: usize = 12;
+/// Over a shorter time, the mean of a disk with few requests may be that of fast ones by chance.
+const FAST_TIME: Span = Span::from_seconds(300);
+
+/// A recording has at most this many parts.
+const MOST_PARTS: usize = 48;
 
 /// Disks that answer much faster than their peers in a part of the recording, and not always: a fast disk is always fast.
 pub(crate) fn faster(context: Context<'_>, mentioned: &BTreeSet<&str>) -> Option<Observation> {
     let buckets = context.summary.buckets;
-    let parts = PARTS.min(buckets);
+    let parts = (context.summary.bucket * buckets as i64).micros() / FAST_TIME.micros();
+    let parts = (parts as usize).min(MOST_PARTS).min(buckets);
     let mut ordinary: BTreeSet<usize> = BTreeSet::new();
     let mut fastest: BTreeMap<usize, f64> = BTreeMap::new();
     for part in 0..parts {

@@ -22,11 +22,18 @@ const SHORTEST_ABSENCE: Span = Span::from_seconds(60);
 /// is read through from time to time.
 const REGULAR_SHARE: f64 = 0.8;
 
-/// True if a disk was used like its peers before an incident; or after it, where nothing was recorded before.
+/// What is known of less than this share of an incident's length says little about the disk's usual use.
+const KNOWN_SHARE: usize = 4;
+
+/// True if a disk was used like its peers before an incident; or after it, where little was recorded before.
 fn is_regularly_used(disk: usize, incident: &Incident, context: Context<'_>) -> bool {
     let all = context.summary.buckets;
     let during = context.summary.range(incident.begin, incident.end);
-    let other = if during.start > 0 { 0..during.start } else { during.end..all };
+    let (before, after) = (0..during.start, during.end..all);
+    let other = if before.len() * KNOWN_SHARE >= during.len() { before } else { after };
+    if other.len() * KNOWN_SHARE < during.len() {
+        return false;
+    }
     let activity = MetricId::Activity.metric();
     let own = context.peers.mean(disk, activity, other.clone());
     let peers = context.peers.median(disk, activity, other);

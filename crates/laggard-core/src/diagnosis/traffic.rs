@@ -1,6 +1,6 @@
 //! Traffic of network and disks that explains, or does not explain, a difference.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::facts::Context;
@@ -41,18 +41,30 @@ pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
     })
 }
 
-/// True if the round trips of a host's connections were recorded: then they show whether its traffic slows anything down.
-pub(super) fn has_recorded_connections(incident: &Incident, context: Context<'_>) -> bool {
+/// True if the round trips of a host's connections were recorded, and all of them are with hosts that others have connections
+/// with too: then they show whether its traffic slows anything down. A connection with any other host may be the foreign
+/// traffic itself.
+pub(super) fn has_usual_connections(incident: &Incident, context: Context<'_>) -> bool {
     let range = context.summary.range(incident.begin, incident.end);
     let components = &context.inventory.components;
-    let hosts: BTreeSet<&str> =
-        incident.episodes.iter().map(|&e| components[context.episodes[e].component].host.as_str()).collect();
-    let is_recorded = |host: &&str| {
-        let is_link = |component: &&Component| component.kind == Kind::LINK && component.host == **host;
-        let rtt = |link: &Component| context.summary.mean(MetricId::Rtt, &link.recorded, range.clone());
-        components.iter().filter(is_link).any(|link| rtt(link).is_some())
+    let host = |&e: &usize| components[context.episodes[e].component].host.as_str();
+    let hosts: BTreeSet<&str> = incident.episodes.iter().map(host).collect();
+    let is_recorded = |link: &Component| {
+        link.kind == Kind::LINK
+            && context.summary.mean(MetricId::Rtt, &link.recorded, range.clone()).is_some()
     };
-    hosts.iter().all(is_recorded)
+    let mut users: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for link in components.iter().filter(|component| is_recorded(component)) {
+        users.entry(remote(link)).or_default().insert(link.host.as_str());
+    }
+    let is_connected = |host: &&str| users.values().any(|users| users.contains(host));
+    let is_usual = |users: &BTreeSet<&str>| users.len() > 1 || users.is_disjoint(&hosts);
+    hosts.iter().all(is_connected) && users.values().all(is_usual)
+}
+
+/// The far end of a link, as its host calls it.
+pub(super) fn remote(link: &Component) -> &str {
+    link.recorded.rsplit('>').next().unwrap_or_default()
 }
 
 /// A component's mean in a time, and the median of its peers'.

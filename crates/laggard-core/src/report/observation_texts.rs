@@ -47,7 +47,10 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             format!(
                 "round trips to {remote} take {} from the beginning and hardly vary: {}: a long way, not a fault",
                 quantity(Some(*round_trip_ms), "ms"),
-                if *is_all { format!("all its {}", count(links.len(), "link")) } else { listed(links, MOST_NAMED) },
+                match links.len() {
+                    2.. if *is_all => format!("all its {} links", links.len()),
+                    _ => listed(links, MOST_NAMED),
+                },
             ),
             format!("no action needed if {remote} is at another site; otherwise: which way do packets take to it?"),
         ),
@@ -152,7 +155,7 @@ fn uneven(component: &str, difference: LoadDifference) -> String {
 
 fn slow(reason: SlowReason) -> String {
     match reason {
-        SlowReason::Mild => "too mild to blame it for so short a recording".into(),
+        SlowReason::Mild => "too mild to blame it".into(),
         SlowReason::Short { since, until } => {
             format!("most of that is from {since} to {until}, too short to blame it")
         }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::episodes::{AnomalousRun, Episode, Tracker};
 use crate::model::metric::MetricId;
-use crate::model::time::Timestamp;
+use crate::model::time::{Span, Timestamp};
 
 /// Others that have to show the like. Latency varies, so that two may be slow by chance; a system in which another
 /// component was idle as well does not use all of them all the time.
@@ -68,6 +68,7 @@ impl Runs {
                 && episode.begin < run.end
         };
         let own: Vec<&AnomalousRun> = runs.iter().filter(is_own).collect();
+        let own = of_short_windows(own, episode.end - episode.begin);
         let longest = own.iter().map(|run| run.length).max()?;
         let mut all = BTreeSet::new();
         for run in own {
@@ -93,6 +94,13 @@ impl Runs {
     }
 }
 
+/// The runs in windows of at most half of an episode's duration; all, if there are none. Scores of longer windows depend on how
+/// much of them it happens to fill.
+fn of_short_windows(own: Vec<&AnomalousRun>, duration: Span) -> Vec<&AnomalousRun> {
+    let is_short = |run: &&AnomalousRun| run.length * 2 <= duration;
+    if own.iter().any(is_short) { own.into_iter().filter(is_short).collect() } else { own }
+}
+
 /// True if `other` is as severe as `run`, in windows as long, at another time.
 fn is_like(other: &AnomalousRun, run: &AnomalousRun) -> bool {
     let length = |run: &AnomalousRun| run.length.seconds();
@@ -110,7 +118,6 @@ fn are_apart(one: &AnomalousRun, other: &AnomalousRun) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::time::Span;
     use crate::scores::{MemberScore, MetricScores, ScoredWindow, Window};
 
     const MINUTE: Span = Span::from_seconds(60);
