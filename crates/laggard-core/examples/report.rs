@@ -14,6 +14,7 @@ fn main() -> std::io::Result<()> {
         ("one", sample::one_suspect()),
         ("two", sample::two_suspects()),
         ("healthy", sample::healthy()),
+        ("limits", sample::healthy_with_limits()),
         ("poor", sample::only_warnings()),
         ("hostile", sample::hostile()),
     ];

@@ -218,6 +218,8 @@ pub enum Stage {
     Read,
     Evaluate,
     Explain,
+    /// Detection limits are measured. It is not a stage of [`diagnose`].
+    Limits,
     Done,
 }
 
@@ -340,9 +342,17 @@ impl<'a> DiagnosisState<'a> {
             name: group.name.clone(),
             kind: group.kind.clone(),
             members: group.members.len(),
+            active: group.members.iter().filter(|&&member| self.is_active(member)).count(),
             not_evaluated: self.not_evaluated(index, group, recording, method),
         };
         groups.filter(|(_, group)| group.kind != Kind::SOCKET).map(of_group).collect()
+    }
+
+    /// An idle disk shows nothing. Other components have no requests of their own.
+    fn is_active(&self, component: usize) -> bool {
+        let component = &self.inventory.components[component];
+        let (sampled, in_use) = self.summary.presence(&component.recorded, 0..self.summary.buckets);
+        !component.kind.is_disk() || in_use as f64 > ACTIVE_SHARE * sampled as f64
     }
 
     fn not_evaluated(
@@ -365,6 +375,9 @@ impl<'a> DiagnosisState<'a> {
         }
     }
 }
+
+/// A disk with requests in at most this share of the time is idle.
+const ACTIVE_SHARE: f64 = 0.1;
 
 /// All episodes. Windows show when an episode was, and samples exactly when: it may begin and end a little earlier or later
 /// than its windows do.

@@ -233,6 +233,7 @@ impl Observer for ScoreWriter {
             Stage::Read => self.timings.read_seconds += seconds,
             Stage::Evaluate => self.timings.detect_seconds += seconds,
             Stage::Explain => self.timings.explain_seconds += seconds,
+            Stage::Limits => self.timings.limits_seconds += seconds,
             Stage::Done => {}
         }
     }

@@ -6,9 +6,11 @@ mod support;
 
 use std::fmt::Write;
 
+use std::process::Output;
+
 use laggard_core::model::random::Random;
 use serde_json::Value;
-use support::{prints, text};
+use support::{errors, laggard, text};
 
 const MAP: &str = "\
 [time]
@@ -52,10 +54,20 @@ type Sample = Option<(f64, f64)>;
 
 /// Diagnoses `hours` of samples every 15 s of some disks, four on each host.
 fn diagnosed(disks: usize, hours: f64, sample: impl Fn(usize, usize, &mut Random) -> Sample) -> Value {
+    succeeded(&diagnosis(disks, hours, "", sample))
+}
+
+/// The same, with a cluster file.
+fn diagnosis(
+    disks: usize,
+    hours: f64,
+    cluster: &str,
+    sample: impl Fn(usize, usize, &mut Random) -> Sample,
+) -> Output {
     let extended = |disk, step, random: &mut Random| {
         sample(disk, step, random).map(|(latency, requests)| (latency, requests, String::new()))
     };
-    diagnosed_with(MAP, "none", disks, hours, extended)
+    diagnosis_with((MAP, "none", cluster), disks, hours, extended)
 }
 
 /// The same with further columns, and a map that has them.
@@ -66,6 +78,20 @@ fn diagnosed_with(
     hours: f64,
     sample: impl Fn(usize, usize, &mut Random) -> Option<(f64, f64, String)>,
 ) -> Value {
+    succeeded(&diagnosis_with((map, columns, ""), disks, hours, sample))
+}
+
+fn succeeded(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", errors(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn diagnosis_with(
+    (map, columns, cluster): (&str, &str, &str),
+    disks: usize,
+    hours: f64,
+    sample: impl Fn(usize, usize, &mut Random) -> Option<(f64, f64, String)>,
+) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let (csv, map_file) = (folder.path().join("data.csv"), folder.path().join("map.toml"));
     let mut rows = format!("time,host,disk,await,tps,bytes,{columns}\n");
@@ -88,8 +114,11 @@ fn diagnosed_with(
         }
     }
     std::fs::write(&csv, rows).unwrap();
+    let cluster_file = folder.path().join("cluster.toml");
     std::fs::write(&map_file, map).unwrap();
-    serde_json::from_str(&prints(&["diagnose", text(&csv), "--map", text(&map_file), "--json"])).unwrap()
+    std::fs::write(&cluster_file, cluster).unwrap();
+    let files = ["--map", text(&map_file), "--cluster", text(&cluster_file)];
+    laggard(&[&["diagnose", text(&csv), "--json"], &files[..]].concat())
 }
 
 fn names(report: &Value) -> Vec<&str> {
@@ -180,6 +209,77 @@ fn calm_time_before_and_after_a_fault_does_not_change_the_verdict() {
     }
 }
 
+/// A diagnosis that cannot tell: its report, after a check of the exit status and of the reason.
+fn undecided(output: &Output, reason: &str) -> Value {
+    assert_eq!(output.status.code(), Some(4), "{}", errors(output));
+    assert!(errors(output).contains(reason), "{}", errors(output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((names(&report), &report["detection_limits"]), (vec![], &serde_json::json!([])), "{report:#}");
+    report
+}
+
+#[test]
+fn a_recording_without_a_window_cannot_tell() {
+    let output = diagnosis(12, 0.009, "", |_, _, random| noisy(5.0, random));
+    let report = undecided(&output, "Cannot tell: nothing could be evaluated");
+    assert!(report["warnings"][0]["text"].as_str().unwrap().contains("no window"), "{report:#}");
+}
+
+#[test]
+fn two_disks_in_use_among_idle_ones_cannot_tell() {
+    let two_in_use = |disk: usize, _: usize, random: &mut Random| match disk {
+        0 | 1 => noisy(5.0, random),
+        _ => Some((0.0, 0.0)),
+    };
+    undecided(&diagnosis(12, 1.0, "", two_in_use), "no peer group has 3 members");
+    // A cluster file says that they are peers, so all are evaluated.
+    let stated = "[[component]]\nmatch = 'h{n}:sd{d}'\nattributes = { cohort = 'data' }\n";
+    let report = undecided(
+        &diagnosis(12, 1.0, stated, two_in_use),
+        "Cannot tell: 0 of 2 disks in use could be compared",
+    );
+    assert_eq!((&report["groups"][0]["members"], &report["groups"][0]["active"]), (&12.into(), &2.into()));
+}
+
+#[test]
+fn disks_in_use_that_are_mostly_not_compared_cannot_tell() {
+    // Hosts h0 to h2 have idle spares. The others have disks in use, in groups of their own on the first `apart` of them.
+    let output = |apart: usize| {
+        let alone = (3..3 + apart).map(|n| {
+            format!("[[component]]\nmatch = 'h{n}:sd{{d}}'\nattributes = {{ cohort = 'h{n}{{d}}' }}\n")
+        });
+        let spares = (0..3)
+            .map(|n| format!("[[component]]\nmatch = 'h{n}:sd{{d}}'\nattributes = {{ cohort = 'spare' }}\n"));
+        let cluster: String = alone.chain(spares).collect();
+        diagnosis(
+            24,
+            1.0,
+            &cluster,
+            |disk, _, random| if disk < 12 { Some((0.0, 0.0)) } else { noisy(5.0, random) },
+        )
+    };
+    undecided(&output(3), "Cannot tell: 0 of 12 disks in use could be compared");
+    undecided(&output(2), "Cannot tell: 4 of 12 disks in use could be compared");
+    let told: Value = serde_json::from_slice(&output(1).stdout).unwrap();
+    assert_eq!((output(1).status.code(), names(&told)), (Some(0), vec![]), "{told:#}");
+    assert_ne!(told["detection_limits"], serde_json::json!([]), "{told:#}");
+}
+
+#[test]
+fn limits_follow_the_noise_of_the_recording() {
+    let smallest = |noise: f64| {
+        let report = diagnosed(12, 1.0, |_, _, random| Some((5.0 * random.factor(noise), 50.0)));
+        assert_eq!(names(&report), [""; 0], "{report:#}");
+        let limits = report["detection_limits"].as_array().unwrap().clone();
+        let whole =
+            limits.into_iter().find(|limit| limit["is_whole"] == true && limit["pattern"] == "constant");
+        whole.unwrap()
+    };
+    let (calm, noisy) = (smallest(0.05), smallest(0.9));
+    assert!(calm["magnitude"].as_f64() < noisy["magnitude"].as_f64().or(Some(9.0)), "{calm} {noisy}");
+    assert_eq!(calm["found"], calm["trials"], "{calm}");
+}
+
 #[test]
 fn a_hot_disk_is_uneven_load_unless_it_is_slower_than_that_explains() {
     let with = |slow: f64| {
@@ -264,7 +364,7 @@ fn healthy_real_recordings_have_no_suspects() {
         "sysstat/sa-sysstat-11.2.0.xz",
         "sysstat/sa-sysstat-12.0.6.xz",
     ] {
-        let output = support::laggard(&["diagnose", text(&corpus.join(file)), "--json"]);
+        let output = laggard(&["diagnose", text(&corpus.join(file)), "--json"]);
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(names(&report), [""; 0], "{file}: {report:#}");
     }

@@ -12,6 +12,8 @@ pub struct Group {
     pub name: String,
     pub kind: Kind,
     pub members: usize,
+    /// Members that were in use.
+    pub active: usize,
     /// Nothing: the group was evaluated.
     pub not_evaluated: Option<NotEvaluated>,
 }

@@ -5,6 +5,7 @@
 //! A new cause is one file in `causes/`; a new warning is a variant in `warning.rs`.
 
 pub mod causes;
+pub mod detection_limit;
 mod evidence;
 mod group;
 pub mod label;

@@ -29,6 +29,12 @@ impl Kind {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// True for attachments, and for the kinds that a cluster file gives to block devices.
+    pub fn is_disk(&self) -> bool {
+        use Kind as K;
+        ![K::SERVER, K::CLIENT, K::NIC, K::LINK, K::SOCKET, K::RECORDER].contains(self)
+    }
 }
 
 impl From<&str> for Kind {

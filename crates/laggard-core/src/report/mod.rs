@@ -3,8 +3,9 @@
 //! rendered that is not in the value.
 //!
 //! A column of the evidence table is in `text/evidence.rs` and `html/evidence.rs`; the text of a warning in
-//! `warning_texts.rs`, of an observation in `observation_texts.rs`.
+//! `warning_texts.rs`, of an observation in `observation_texts.rs`, of detection limits in `limit_texts.rs`.
 
+pub mod limit_texts;
 pub mod number;
 mod observation_texts;
 pub mod untrusted_text;
@@ -17,7 +18,9 @@ pub mod text;
 
 use serde::Serialize;
 
+use crate::diagnosis::detection_limit::DetectionLimit;
 use crate::diagnosis::{self, Diagnosis, Observation, Pictures, Suspect, Warning};
+use crate::model::cluster::FEWEST_PEERS;
 use crate::model::component::Kind;
 use crate::model::device::DeviceClass;
 use crate::model::time::Timestamp;
@@ -43,6 +46,8 @@ pub struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOutDevices>,
     pub warnings: Vec<Remark>,
+    /// Slowdowns that this diagnosis would have reported, where it found nothing and they were measured.
+    pub detection_limits: Vec<LimitText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timings: Option<Timings>,
     #[serde(skip)]
@@ -55,6 +60,8 @@ pub struct Group {
     pub name: String,
     pub kind: Kind,
     pub members: usize,
+    /// Members that were in use.
+    pub active: usize,
     /// True if it was evaluated.
     #[serde(rename = "judged")]
     pub is_evaluated: bool,
@@ -80,6 +87,14 @@ pub struct ObservationText {
     pub next: String,
 }
 
+/// A detection limit, and the same in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LimitText {
+    #[serde(flatten)]
+    pub limit: DetectionLimit,
+    pub text: String,
+}
+
 /// A warning in words, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
@@ -95,6 +110,8 @@ pub struct Timings {
     pub detect_seconds: f64,
     /// Suspects, causes, report.
     pub explain_seconds: f64,
+    /// Detection limits.
+    pub limits_seconds: f64,
     pub total_seconds: f64,
 }
 
@@ -112,6 +129,7 @@ impl Report {
             groups: groups.into_iter().map(Group::new).collect(),
             left_out: left_out.into_iter().map(LeftOutDevices::new).collect(),
             warnings: warnings.iter().map(warning_texts::remark).collect(),
+            detection_limits: Vec::new(),
             timings: None,
             pictures,
         }
@@ -135,28 +153,34 @@ impl Report {
         self.warnings.push(warning_texts::remark(warning));
     }
 
+    pub fn set_detection_limits(&mut self, limits: Vec<DetectionLimit>) {
+        self.detection_limits = limits.into_iter().map(LimitText::new).collect();
+    }
+
     /// The number of components in groups that were evaluated, or in those that were not.
     pub fn members(&self, is_evaluated: bool) -> usize {
         let groups = self.groups.iter().filter(|group| group.is_evaluated == is_evaluated);
         groups.fold(0, |sum, group| sum.saturating_add(group.members))
     }
 
-    /// False if no component was evaluated, or most disks were not: then the absence of suspects says nothing.
+    /// False if no component was evaluated, or most disks in use were not: then the absence of suspects says nothing.
     pub fn can_tell(&self) -> bool {
-        let (compared, disks) = self.disks();
-        self.members(true) > 0 && 2 * compared >= disks
+        let (compared, in_use) = self.disks_in_use();
+        let is_without_disks = in_use == 0 && self.groups.iter().any(|g| g.is_evaluated && !g.kind.is_disk());
+        self.members(true) > 0 && (is_without_disks || compared > 0 && 2 * compared >= in_use)
     }
 
-    /// The number of disks that were compared, and of all disks.
-    pub fn disks(&self) -> (usize, usize) {
-        let is_disk = |group: &&Group| {
-            ![Kind::SERVER, Kind::CLIENT, Kind::NIC, Kind::LINK, Kind::SOCKET, Kind::RECORDER]
-                .contains(&group.kind)
-        };
-        let members = |is_counted: &dyn Fn(&&Group) -> bool| {
-            self.groups.iter().filter(is_disk).filter(is_counted).map(|group| group.members).sum()
-        };
-        (members(&|group| group.is_evaluated), members(&|_| true))
+    /// The number of disks in use that were compared with others in use, and of all disks in use.
+    pub fn disks_in_use(&self) -> (usize, usize) {
+        let disks = || self.groups.iter().filter(|group| group.kind.is_disk());
+        let compared = disks().filter(|group| group.is_evaluated && group.active >= FEWEST_PEERS);
+        (compared.map(|group| group.active).sum(), disks().map(|group| group.active).sum())
+    }
+}
+
+impl LimitText {
+    fn new(limit: DetectionLimit) -> LimitText {
+        LimitText { text: limit_texts::text(&limit), limit }
     }
 }
 
@@ -176,8 +200,8 @@ impl LeftOutDevices {
 
 impl Group {
     fn new(group: diagnosis::Group) -> Group {
-        let diagnosis::Group { name, kind, members, not_evaluated } = group;
+        let diagnosis::Group { name, kind, members, active, not_evaluated } = group;
         let note = not_evaluated.map(warning_texts::not_evaluated).unwrap_or_default();
-        Group { name, kind, members, is_evaluated: not_evaluated.is_none(), note }
+        Group { name, kind, members, active, is_evaluated: not_evaluated.is_none(), note }
     }
 }

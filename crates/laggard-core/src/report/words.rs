@@ -1,8 +1,9 @@
 //! The sentences that all forms share: severity, time, what was compared, and how far it can be relied on.
 
-use super::Report;
 use super::number::{count, instant, quantity, span, times};
 use super::untrusted_text::{listed, together};
+use super::{Report, limit_texts};
+use crate::diagnosis::detection_limit::DetectionLimit;
 use crate::diagnosis::{Cause, Evidence, Suspect};
 use crate::model::metric::{Aspect, Harm, MetricId};
 use crate::model::time::Span;
@@ -155,8 +156,11 @@ pub fn verdict(report: &Report) -> String {
     match report.suspects.len() {
         0 if report.members(true) == 0 => "Cannot tell: nothing could be evaluated".into(),
         0 if !report.can_tell() => {
-            let (compared, disks) = report.disks();
-            format!("Cannot tell: {compared} of {} could be compared", count(disks, "disk"))
+            let (compared, in_use) = report.disks_in_use();
+            match in_use {
+                0 => "Cannot tell: no disk was in use".into(),
+                _ => format!("Cannot tell: {compared} of {} in use could be compared", count(in_use, "disk")),
+            }
         }
         0 => format!("No suspects among {components}"),
         suspects => format!("{} among {components}", count(suspects, "suspect")),
@@ -171,6 +175,7 @@ pub fn certainty(report: &Report) -> Vec<String> {
         ];
     }
     let mut sentences = vec!["No component differed from its peers for long enough to be blamed.".into()];
+    sentences.extend(detection_limits(report));
     let left_out = report.members(false);
     if left_out > 0 {
         sentences.push(format!(
@@ -178,17 +183,30 @@ pub fn certainty(report: &Report) -> Vec<String> {
             count(left_out, "component")
         ));
     }
-    if let Some(length) = report.from.zip(report.to).map(|(from, to)| to - from).filter(|l| *l < LONG_ENOUGH)
-    {
-        sentences.push(format!(
-            "Only {} were evaluated: mild faults need hours to stand out.",
-            together(&span(length))
-        ));
-    }
     if !report.warnings.is_empty() {
         sentences.push("The warnings limit it further.".into());
     }
-    sentences.push("`laggard power` measures which slowdowns would have been found.".into());
     sentences.push("A fault that all peers share does not show in a comparison of peers.".into());
+    sentences
+}
+
+/// What would have been found, as far as it was measured.
+fn detection_limits(report: &Report) -> Vec<String> {
+    let limits: Vec<DetectionLimit> = report.detection_limits.iter().map(|one| one.limit).collect();
+    let mut sentences = limit_texts::sentences(&limits);
+    let sampled = limits.first().filter(|limit| limit.disks < limit.all_disks);
+    if sentences.is_empty() {
+        let length = report.from.zip(report.to).map(|(from, to)| to - from);
+        if let Some(length) = length.filter(|length| *length < LONG_ENOUGH) {
+            let length = together(&span(length));
+            sentences.push(format!("Only {length} were evaluated: mild faults need hours to stand out."));
+        }
+        sentences.push("`laggard power` measures which slowdowns would have been found.".into());
+    }
+    if let Some(DetectionLimit { disks, all_disks, .. }) = sampled {
+        let all = count(*all_disks, "disk");
+        sentences
+            .push(format!("To save time, this was measured on {disks} of {all}; `laggard power` uses all."));
+    }
     sentences
 }

@@ -20,6 +20,17 @@ fn no_suspects_make_a_page() {
 }
 
 #[test]
+fn measured_detection_limits_are_on_the_page() {
+    let page = page(&sample::healthy_with_limits());
+    assert!(
+        page.contains(
+            "A disk 2x slower for 1 h (9 of 10 trials), or 1.3x for the whole 4 h 30 min (9 of 10)"
+        )
+    );
+    assert!(page.contains("this was measured on 8 of 12 disks"));
+}
+
+#[test]
 fn warnings_make_a_page() {
     insta::assert_snapshot!("warnings.html", lines(&page(&sample::only_warnings())));
 }

@@ -57,13 +57,22 @@ fn every_field_is_in_the_docs() {
     let docs = include_str!("../../../../docs/diagnosis.md");
     let report = json(&sample::two_suspects());
     let suspect = &report["suspects"][1];
+    let limit = &json(&sample::healthy_with_limits())["detection_limits"][0];
     for value in
-        [&report, suspect, &suspect["evidence"][0], &suspect["alternatives"][0], &report["groups"][0]]
+        [&report, suspect, &suspect["evidence"][0], &suspect["alternatives"][0], &report["groups"][0], limit]
     {
         for field in fields(value) {
             assert!(docs.contains(&format!("`{field}`")), "docs/diagnosis.md does not describe {field}");
         }
     }
+}
+
+#[test]
+fn detection_limits_come_with_a_sentence() {
+    let limits = &json(&sample::healthy_with_limits())["detection_limits"];
+    assert!(has(&limits[0], "pattern duration_seconds magnitude trials found text"), "{limits}");
+    assert_eq!(limits[0]["text"], "a disk 2x slower for 1 h would have been reported (9 of 10 trials)");
+    assert_eq!((&limits[3]["pattern"], &limits[3]["magnitude"]), (&"ramp".into(), &Value::Null));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Small reports made by hand, for golden files and for looking at the page.
 
+use laggard_core::diagnosis::detection_limit::{DetectionLimit, Pattern};
 use laggard_core::diagnosis::{
     Alternative, Cause, Comparison, Evidence, HeatMap, Mark, Named, Node, Pictures, Suspect,
 };
@@ -47,6 +48,7 @@ fn empty() -> Report {
         observations: Vec::new(),
         left_out: Vec::new(),
         warnings: Vec::new(),
+        detection_limits: Vec::new(),
         timings: None,
         pictures: Pictures::default(),
     }
@@ -57,6 +59,7 @@ fn group(name: &str, kind: &str, members: usize, note: &str) -> Group {
         name: name.into(),
         kind: Kind::from(kind),
         members,
+        active: members,
         is_evaluated: members >= 3,
         note: note.into(),
     }
@@ -319,6 +322,29 @@ pub(crate) fn healthy() -> Report {
         pictures: Pictures { suspects: Vec::new(), heat: heat(&rows), topology: servers("") },
         ..empty()
     }
+}
+
+/// No suspects, and what would have been found.
+pub(crate) fn healthy_with_limits() -> Report {
+    let limit = |pattern, minutes: f64, is_whole, magnitude| DetectionLimit {
+        pattern,
+        duration_seconds: 60.0 * minutes,
+        is_whole,
+        magnitude,
+        largest_tried: if pattern == Pattern::Stalls { 10.0 } else { 5.0 },
+        trials: 10,
+        found: if magnitude.is_some() { 9 } else { 4 },
+        disks: 8,
+        all_disks: 12,
+    };
+    let mut report = healthy();
+    report.set_detection_limits(vec![
+        limit(Pattern::Constant, 60.0, false, Some(2.0)),
+        limit(Pattern::Constant, 270.0, true, Some(1.3)),
+        limit(Pattern::Stalls, 60.0, false, Some(1.0)),
+        limit(Pattern::Ramp, 60.0, false, None),
+    ]);
+    report
 }
 
 /// Too little to evaluate.

@@ -25,6 +25,11 @@ fn no_suspects_comes_with_its_limits() {
 }
 
 #[test]
+fn measured_detection_limits_are_stated() {
+    insta::assert_snapshot!("limits.txt", rendered(&sample::healthy_with_limits(), 100));
+}
+
+#[test]
 fn warnings_come_with_a_next_step() {
     insta::assert_snapshot!("warnings.txt", rendered(&sample::only_warnings(), 100));
 }
@@ -64,7 +69,7 @@ fn thousands_of_suspects_stay_readable() {
 #[test]
 fn timings_are_shown_on_request() {
     let timings =
-        Timings { read_seconds: 1.5, detect_seconds: 0.25, explain_seconds: 0.01, total_seconds: 1.76 };
+        Timings { read_seconds: 1.5, detect_seconds: 0.25, explain_seconds: 0.01, limits_seconds: 0.0, total_seconds: 1.76 };
     let report = Report { timings: Some(timings), ..sample::healthy() };
     assert!(rendered(&report, 100).contains("1.76 s: reading 1.50 s, evaluating 0.25 s, explaining 0.01 s"));
 }

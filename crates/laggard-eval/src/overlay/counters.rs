@@ -192,8 +192,8 @@ mod tests {
     use laggard_core::tables::schedule::SamplingSchedule;
     use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, proptest};
 
-    use super::super::slowdown::Pattern;
     use super::*;
+    use laggard_core::diagnosis::detection_limit::Pattern;
 
     const EVERY: i64 = 5;
 

@@ -23,6 +23,7 @@ mod copy;
 pub use active_disks::ActiveDisks;
 pub use copy::{Copied, copy};
 pub use error::OverlayError;
+pub use laggard_core::diagnosis::detection_limit::Pattern;
 pub use plan::{Overlay, OverlayPattern};
-pub use slowdown::{Effect, Load, Pattern, Slowdown};
+pub use slowdown::{Effect, Load, Slowdown};
 pub use slowed_recording::{SlowedRecording, with_load};

@@ -2,6 +2,7 @@
 //! In: `key=value` pairs and a recording. Out: [`Overlay`]. Always: the slowdown is within the recording.
 
 use laggard_core::diagnosis::Cause;
+use laggard_core::diagnosis::detection_limit::Pattern;
 use laggard_core::diagnosis::label::Label;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::random::Random;
@@ -10,7 +11,7 @@ use laggard_core::recording::Recording;
 
 use super::active_disks::ActiveDisks;
 use super::error::OverlayError;
-use super::slowdown::{Pattern, Slowdown};
+use super::slowdown::Slowdown;
 use crate::simulate::settings::{Pair, SettingError, Settings, wrong};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -55,8 +55,8 @@ impl SlowRates {
 
 #[cfg(test)]
 mod tests {
-    use super::super::slowdown::Pattern;
     use super::*;
+    use laggard_core::diagnosis::detection_limit::Pattern;
 
     fn rows() -> RawTable {
         let schema = Schema::named("disk").unwrap().rates();

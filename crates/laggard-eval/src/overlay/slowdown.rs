@@ -1,31 +1,8 @@
 //! A slowdown of one disk, and its effect on the requests of a step.
 
+use laggard_core::diagnosis::detection_limit::Pattern;
 use laggard_core::model::metric::MetricId;
 use laggard_core::model::time::{Span, Timestamp};
-use serde::Serialize;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pattern {
-    /// Every request takes `magnitude` times as long.
-    Constant,
-    /// The same, growing from 1 to `magnitude`.
-    Ramp,
-    /// The disk freezes for `magnitude` seconds in every minute.
-    Stalls,
-}
-
-impl Pattern {
-    pub const ALL: [Pattern; 3] = [Pattern::Constant, Pattern::Ramp, Pattern::Stalls];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Pattern::Constant => "constant",
-            Pattern::Ramp => "ramp",
-            Pattern::Stalls => "stalls",
-        }
-    }
-}
 
 /// A disk that is slower from `begin` to `end`.
 #[derive(Clone, Copy, Debug, PartialEq)]

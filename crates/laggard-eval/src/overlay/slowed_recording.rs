@@ -101,8 +101,8 @@ mod tests {
     use laggard_core::model::time::Timestamp;
     use laggard_core::tables::grid::Grid;
 
-    use super::super::slowdown::Pattern;
     use super::*;
+    use laggard_core::diagnosis::detection_limit::Pattern;
 
     fn table(metric: MetricId, value: f64) -> Table {
         let (time, step) = (Timestamp::from_seconds, Span::from_seconds(60));

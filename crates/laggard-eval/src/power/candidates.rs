@@ -10,7 +10,7 @@ use laggard_core::model::random::Random;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::Report;
 
-use super::cases::durations;
+use super::plan::Plan;
 use super::trials::{DiskTrials, TrialTime, names};
 use crate::overlay::ActiveDisks;
 
@@ -32,18 +32,26 @@ pub(super) struct CandidateGroup {
     pub(super) disks: Vec<Component>,
 }
 
-/// The diagnosis without a slowdown.
-pub(super) struct Baseline<'a> {
-    pub(super) report: &'a Report,
-    pub(super) active_disks: &'a ActiveDisks,
+/// The diagnosis without a slowdown, and what can be tried.
+pub(super) struct Baseline {
+    pub(super) report: Report,
+    pub(super) groups: Vec<CandidateGroup>,
+    pub(super) active_disks: ActiveDisks,
     pub(super) from: Timestamp,
     pub(super) to: Timestamp,
     /// The interval of the recording.
     pub(super) step: Span,
+    /// In ascending order; the last is the whole recording.
+    pub(super) durations: Vec<Span>,
 }
 
-/// The evaluated groups with active disks.
-pub(super) fn groups(inventory: &Inventory, report: &Report, disks: &ActiveDisks) -> Vec<CandidateGroup> {
+/// The evaluated groups with active disks; joined, if there should be one result for all disks.
+pub(super) fn groups(
+    inventory: &Inventory,
+    report: &Report,
+    disks: &ActiveDisks,
+    is_pooled: bool,
+) -> Vec<CandidateGroup> {
     let active: Vec<&str> = disks.names().collect();
     let is_active = |component: &&Component| active.binary_search(&component.recorded.as_str()).is_ok();
     let is_evaluated = |group: &&PeerGroup| {
@@ -55,20 +63,31 @@ pub(super) fn groups(inventory: &Inventory, report: &Report, disks: &ActiveDisks
         let disks = members.filter(is_active).cloned().collect();
         CandidateGroup { name: group.name.clone(), peer_groups: 1, members: group.members.len(), disks }
     };
-    let groups = inventory.groups.iter().filter(is_evaluated).map(group);
-    let groups: Vec<CandidateGroup> = groups.filter(|group| !group.disks.is_empty()).collect();
-    if groups.len() > MOST_GROUPS { pooled(groups) } else { groups }
+    let of_disks = inventory.groups.iter().filter(|group| group.kind.is_disk());
+    let mut groups: Vec<CandidateGroup> = of_disks.filter(is_evaluated).map(group).collect();
+    if is_pooled {
+        groups = joined(groups, |_| ALL_DISKS.to_owned());
+    }
+    groups.retain(|group| !group.disks.is_empty());
+    if groups.len() > MOST_GROUPS { joined(groups, kind) } else { groups }
 }
 
-/// Joins groups of the same kind and class: there may be one for each server.
-fn pooled(groups: Vec<CandidateGroup>) -> Vec<CandidateGroup> {
+const ALL_DISKS: &str = "disks";
+
+/// The kind and class of the disks of a group: there may be a group for each server.
+fn kind(group: &CandidateGroup) -> String {
+    let kind = |disk: &Component| match disk.class.filter(|class| *class != DeviceClass::Unknown) {
+        Some(class) => format!("{} class={class}", disk.kind),
+        None => disk.kind.to_string(),
+    };
+    group.disks.first().map(kind).unwrap_or_default()
+}
+
+/// Joins groups of the same name.
+fn joined(groups: Vec<CandidateGroup>, name: impl Fn(&CandidateGroup) -> String) -> Vec<CandidateGroup> {
     let mut pools: BTreeMap<String, CandidateGroup> = BTreeMap::new();
     for group in groups {
-        let kind = |disk: &Component| match disk.class.filter(|class| *class != DeviceClass::Unknown) {
-            Some(class) => format!("{} class={class}", disk.kind),
-            None => disk.kind.to_string(),
-        };
-        let name = group.disks.first().map(kind).unwrap_or_default();
+        let name = name(&group);
         let empty = CandidateGroup { name: name.clone(), peer_groups: 0, members: 0, disks: Vec::new() };
         let pool = pools.entry(name).or_insert(empty);
         pool.peer_groups += 1;
@@ -84,8 +103,7 @@ impl CandidateGroup {
         &self,
         group: usize,
         baseline: &Baseline,
-        count: usize,
-        seed: u64,
+        Plan { trials: count, seed, .. }: Plan,
     ) -> Vec<DiskTrials> {
         let disks = shuffled(&self.disks, &mut Random::of(seed, &[OF_DISKS, group as u64]));
         let trials = |number: usize| {
@@ -101,7 +119,7 @@ impl CandidateGroup {
     }
 }
 
-fn shuffled<T: Clone>(values: &[T], random: &mut Random) -> Vec<T> {
+pub(super) fn shuffled<T: Clone>(values: &[T], random: &mut Random) -> Vec<T> {
     let mut shuffled = values.to_vec();
     for last in (1..shuffled.len()).rev() {
         shuffled.swap(last, random.below(last + 1));
@@ -109,13 +127,13 @@ fn shuffled<T: Clone>(values: &[T], random: &mut Random) -> Vec<T> {
     shuffled
 }
 
-impl Baseline<'_> {
+impl Baseline {
     /// A time for each duration, the longest first, each within the one before. Durations without a usable time are
     /// left out.
-    fn times(&self, disk: &Component, random: &mut Random) -> Vec<TrialTime> {
+    pub(super) fn times(&self, disk: &Component, random: &mut Random) -> Vec<TrialTime> {
         let (mut from, mut to) = (self.from, self.to);
         let mut times = Vec::new();
-        for (duration, &length) in durations(to - from).iter().enumerate().rev() {
+        for (duration, &length) in self.durations.iter().enumerate().rev() {
             let free = ((to - from).seconds() - length.seconds()).max(0.0);
             let draws: Vec<f64> = (0..DRAWS).map(|_| random.between(0.0, free)).collect();
             let begins = draws.into_iter().map(|seconds| from + Span::from_micros((seconds * 1e6) as i64));
@@ -128,9 +146,14 @@ impl Baseline<'_> {
         times
     }
 
+    /// True if a report names a disk, or a component that contains it, between two times.
+    pub(super) fn names(&self, report: &Report, disk: &Component, begin: Timestamp, end: Timestamp) -> bool {
+        names(report, disk, begin - self.step, end + self.step)
+    }
+
     fn is_usable(&self, disk: &Component, begin: Timestamp, end: Timestamp) -> bool {
         self.active_disks.is_active_in(&disk.recorded, begin, end)
-            && !names(self.report, disk, begin - self.step, end + self.step)
+            && !self.names(&self.report, disk, begin, end)
     }
 }
 
@@ -156,7 +179,7 @@ mod tests {
             members: 3,
             disks: vec![disk.clone()],
         };
-        let pools = pooled(disks.iter().map(group).collect());
+        let pools = joined(disks.iter().map(group).collect(), kind);
         let sizes: Vec<_> =
             pools.iter().map(|pool| (pool.peer_groups, pool.members, pool.disks.len())).collect();
         assert_eq!(sizes, [(8, 24, 8)]);

@@ -1,5 +1,6 @@
 //! The result: how often each slowdown was found, and the smallest ones that are found reliably.
 
+use laggard_core::diagnosis::detection_limit::DetectionLimit;
 use laggard_core::model::time::{Span, Timestamp};
 use serde::Serialize;
 
@@ -23,6 +24,9 @@ pub struct Power {
     /// The share of trials from which on a slowdown counts as found.
     pub reliable_share: f64,
     pub groups: Vec<GroupPower>,
+    /// Overlays that the limits were compared with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<OverlayResult>,
 }
 
 /// The detection limits of one peer group, or of several alike ones.
@@ -34,21 +38,9 @@ pub struct GroupPower {
     /// Active members, which slowdowns are tried on.
     pub candidates: usize,
     pub summary: String,
-    pub limits: Vec<Limit>,
+    pub limits: Vec<DetectionLimit>,
     pub detection_times: Vec<DetectionTime>,
     pub cells: Vec<Cell>,
-}
-
-/// The smallest magnitude that is found reliably, for one pattern and duration.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Limit {
-    pub pattern: Pattern,
-    pub duration_seconds: f64,
-    /// True if it is the duration of the recording.
-    pub is_whole: bool,
-    pub trials: usize,
-    /// Nothing if no tried magnitude is.
-    pub magnitude: Option<f64>,
 }
 
 /// The shortest tried duration after which a magnitude is found reliably.
@@ -69,6 +61,19 @@ pub struct Cell {
     pub found: usize,
 }
 
+/// The diagnosis of one overlay.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OverlayResult {
+    /// The name of the group of limits.
+    pub group: String,
+    pub component: String,
+    /// The slowdown, and how many trials found the same.
+    pub cell: Cell,
+    /// True if the magnitude is at or above the limit.
+    pub is_predicted: bool,
+    pub is_found: bool,
+}
+
 /// The trials of one pattern and duration.
 pub(super) struct CellTrials<'a> {
     pub(super) pattern: Pattern,
@@ -77,6 +82,8 @@ pub(super) struct CellTrials<'a> {
     pub(super) magnitudes: &'a [f64],
     /// The number of the smallest magnitude found, for each trial.
     pub(super) smallest: Vec<usize>,
+    /// Disks that are compared in each trial.
+    pub(super) disks: usize,
 }
 
 impl CellTrials<'_> {
@@ -98,21 +105,26 @@ impl CellTrials<'_> {
         })
     }
 
-    pub(super) fn limit(&self) -> Limit {
-        let reliable = (0..self.magnitudes.len()).find(|&number| self.is_reliable(number));
-        Limit {
+    pub(super) fn limit(&self) -> DetectionLimit {
+        let last = self.magnitudes.len() - 1;
+        let reliable = (0..=last).find(|&number| self.is_reliable(number));
+        DetectionLimit {
             pattern: self.pattern,
             duration_seconds: self.duration.seconds(),
             is_whole: self.is_whole,
-            trials: self.smallest.len(),
             magnitude: reliable.map(|number| self.magnitudes[number]),
+            largest_tried: self.magnitudes[last],
+            trials: self.smallest.len(),
+            found: self.found(reliable.unwrap_or(last)),
+            disks: self.disks,
+            all_disks: self.disks,
         }
     }
 }
 
 /// Of limits in the order of their durations.
 pub(super) fn detection_times(
-    limits: &[Limit],
+    limits: &[DetectionLimit],
     magnitudes: fn(Pattern) -> &'static [f64],
 ) -> Vec<DetectionTime> {
     let of_pattern = |pattern: Pattern| {
@@ -131,7 +143,16 @@ impl Power {
         let largest = groups.iter().max_by_key(|group| group.members);
         let summary = largest.map(|group| group.summary.clone()).unwrap_or_default();
         let (method, from, to) = (method.to_owned(), Some(from), Some(to));
-        Power { schema: SCHEMA, method, from, to, summary, reliable_share: RELIABLE, groups }
+        Power {
+            schema: SCHEMA,
+            method,
+            from,
+            to,
+            summary,
+            reliable_share: RELIABLE,
+            groups,
+            overlays: Vec::new(),
+        }
     }
 
     /// The result where nothing could be evaluated.
@@ -144,6 +165,7 @@ impl Power {
             summary: reason,
             reliable_share: RELIABLE,
             groups: Vec::new(),
+            overlays: Vec::new(),
         }
     }
 }
@@ -159,6 +181,7 @@ mod tests {
             is_whole: false,
             magnitudes: &[1.2, 2.0, 5.0],
             smallest: smallest.to_vec(),
+            disks: 12,
         }
     }
 

@@ -1,18 +1,20 @@
 //! The measurement, from a recording to its detection limits.
 
+use laggard_core::diagnosis::detection_limit::DetectionLimit;
 use laggard_core::methods::Method;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::pipeline::{NoObserver, PipelineError, TooPoor, diagnose};
 use laggard_core::recording::Recording;
-use laggard_core::report::Report;
+use laggard_core::report::{Report, limit_texts};
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use super::candidates::{Baseline, CandidateGroup, groups};
-use super::cases::{durations, magnitudes};
+use super::cases::{Cases, magnitudes};
 use super::limits::{CellTrials, GroupPower, Power, detection_times};
 use super::memory_recording::{KeepingRecording, MemoryRecording};
-use super::sentence::summary;
+use super::plan::Plan;
 use super::trials::{DiskTrials, TrialResult};
+use super::used_groups::UsedGroups;
 use crate::overlay::Pattern;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,35 +35,57 @@ pub enum PowerError {
 /// Called with the number of trials after each of them.
 pub type Progress<'a> = dyn Fn(usize) + Sync + 'a;
 
-/// Measures the detection limits of a recording.
+/// Measures the detection limits of a recording, for each of its peer groups.
 pub fn measure(
     recording: &mut dyn Recording,
     method: &dyn Method,
-    settings: PowerSettings,
+    PowerSettings { trials, seed }: PowerSettings,
     progress: &Progress<'_>,
 ) -> Result<Power, PowerError> {
-    let mut keeping = KeepingRecording::new(recording);
-    let report = diagnose(&mut keeping, method, &mut NoObserver)?;
-    let groups = groups(keeping.inventory(), &report, &keeping.active_disks);
-    let (memory, active_disks) = keeping.into_memory();
-    let (from, to) = evaluated_time(&report)?;
-    let step = recording.times().longest_interval;
-    let baseline = Baseline { report: &report, active_disks: &active_disks, from, to, step };
-    let trials = groups.iter().enumerate();
-    let trials: Vec<DiskTrials> = trials
-        .flat_map(|(number, group)| group.trials(number, &baseline, settings.trials, settings.seed))
-        .collect();
+    let plan = Plan { trials, seed, cases: Cases::ALL, is_pooled: false };
+    measure_plan(recording, method, plan, progress)
+}
+
+pub(super) fn measure_plan(
+    recording: &mut dyn Recording,
+    method: &dyn Method,
+    plan: Plan,
+    progress: &Progress<'_>,
+) -> Result<Power, PowerError> {
+    let (baseline, memory) = baseline(recording, method, plan)?;
+    let groups = || baseline.groups.iter().enumerate();
+    let trials: Vec<DiskTrials> =
+        groups().flat_map(|(number, group)| group.trials(number, &baseline, plan)).collect();
     if trials.is_empty() {
         return Err(PowerError::NoDisk);
     }
-    let count = trials.iter().map(|trials| trials.times.len() * Pattern::ALL.len()).sum();
+    let count = trials.iter().map(|trials| trials.times.len() * plan.cases.patterns.len()).sum();
     let results = match &memory {
-        Some(memory) => in_parallel(&trials, memory, method, &|| progress(count))?,
-        None => one_by_one(&trials, recording, method, &|| progress(count))?,
+        Some(memory) => in_parallel(&trials, memory, method, plan.cases, &|| progress(count))?,
+        None => one_by_one(&trials, recording, method, plan.cases, &|| progress(count))?,
     };
-    let groups = groups.iter().enumerate();
-    let groups = groups.map(|(number, group)| group_power(number, group, to - from, &results));
-    Ok(Power::new(&report.method, from, to, groups.collect()))
+    let limits =
+        groups().map(|(number, group)| group_power(number, group, plan.cases, &baseline.durations, &results));
+    let Baseline { report, from, to, .. } = &baseline;
+    Ok(Power::new(&report.method, *from, *to, limits.collect()))
+}
+
+/// The diagnosis without a slowdown, and the recording in memory if it fits.
+pub(super) fn baseline(
+    recording: &mut dyn Recording,
+    method: &dyn Method,
+    plan: Plan,
+) -> Result<(Baseline, Option<MemoryRecording>), PipelineError> {
+    let step = recording.times().longest_interval;
+    let mut keeping = KeepingRecording::new(recording);
+    let mut used = UsedGroups { observer: &mut NoObserver, inventory: None };
+    let report = diagnose(&mut keeping, method, &mut used)?;
+    let (from, to) = evaluated_time(&report)?;
+    let inventory = used.inventory.as_ref().unwrap_or(keeping.inventory());
+    let groups = groups(inventory, &report, &keeping.active_disks, plan.is_pooled);
+    let (memory, active_disks) = keeping.into_memory();
+    let durations = plan.cases.durations(to - from);
+    Ok((Baseline { report, groups, active_disks, from, to, step, durations }, memory))
 }
 
 fn evaluated_time(report: &Report) -> Result<(Timestamp, Timestamp), PipelineError> {
@@ -73,11 +97,12 @@ fn in_parallel(
     trials: &[DiskTrials],
     memory: &MemoryRecording,
     method: &dyn Method,
+    cases: Cases,
     progress: &(dyn Fn() + Sync),
 ) -> Result<Vec<TrialResult>, PipelineError> {
     let run = |trials: &DiskTrials| {
         let mut recording = memory;
-        trials.run(&mut recording, method, progress)
+        trials.run(&mut recording, method, cases.patterns, progress)
     };
     let results: Result<Vec<_>, _> = trials.par_iter().map(run).collect();
     Ok(results?.into_iter().flatten().collect())
@@ -88,17 +113,23 @@ fn one_by_one(
     trials: &[DiskTrials],
     recording: &mut dyn Recording,
     method: &dyn Method,
+    cases: Cases,
     progress: &dyn Fn(),
 ) -> Result<Vec<TrialResult>, PipelineError> {
     let mut results = Vec::new();
     for trials in trials {
-        results.extend(trials.run(recording, method, progress)?);
+        results.extend(trials.run(recording, method, cases.patterns, progress)?);
     }
     Ok(results)
 }
 
-fn group_power(number: usize, group: &CandidateGroup, length: Span, results: &[TrialResult]) -> GroupPower {
-    let durations = durations(length);
+fn group_power(
+    number: usize,
+    group: &CandidateGroup,
+    cases: Cases,
+    durations: &[Span],
+    results: &[TrialResult],
+) -> GroupPower {
     let of_case = |pattern: Pattern, duration: usize| {
         let is_its = |result: &&TrialResult| {
             (result.group, result.pattern, result.duration) == (number, pattern, duration)
@@ -109,23 +140,24 @@ fn group_power(number: usize, group: &CandidateGroup, length: Span, results: &[T
             is_whole: duration + 1 == durations.len(),
             magnitudes: magnitudes(pattern),
             smallest: results.iter().filter(is_its).map(|result| result.smallest).collect(),
+            disks: group.members,
         }
     };
-    let cases: Vec<CellTrials> = Pattern::ALL
-        .into_iter()
-        .flat_map(|pattern| (0..durations.len()).map(move |duration| (pattern, duration)))
+    let cells: Vec<CellTrials> = cases
+        .patterns
+        .iter()
+        .flat_map(|&pattern| (0..durations.len()).map(move |duration| (pattern, duration)))
         .map(|(pattern, duration)| of_case(pattern, duration))
         .collect();
-    let limits: Vec<_> = cases.iter().map(CellTrials::limit).collect();
-    let most = magnitudes(Pattern::Constant).last().copied().unwrap_or(1.0);
+    let limits: Vec<DetectionLimit> = cells.iter().map(CellTrials::limit).collect();
     GroupPower {
         name: group.name.clone(),
         peer_groups: group.peer_groups,
         members: group.members,
         candidates: group.disks.len(),
-        summary: summary(&limits, most),
+        summary: limit_texts::sentences(&limits).join(" "),
         detection_times: detection_times(&limits, magnitudes),
-        cells: cases.iter().flat_map(CellTrials::cells).collect(),
+        cells: cells.iter().flat_map(CellTrials::cells).collect(),
         limits,
     }
 }

@@ -3,20 +3,26 @@
 //! tables fit into memory; the same seed gives the same trials, whatever the number of threads.
 
 mod memory_recording;
+mod sample;
+mod used_groups;
 
 mod cases;
+mod plan;
 mod trials;
 
 mod candidates;
 
 mod limits;
-mod sentence;
 
+mod brief;
 mod measure;
+mod overlays;
 
 mod page;
 
-pub use limits::{Cell, DetectionTime, GroupPower, Limit, Power};
+pub use brief::diagnose_with_limits;
+pub use limits::{Cell, DetectionTime, GroupPower, OverlayResult, Power};
 pub use measure::{PowerError, PowerSettings, Progress, measure};
+pub use overlays::{Open, check_with_overlays};
 pub use page::page;
-pub use sentence::{magnitude, whole_or_span};
+pub static DIAGNOSES: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0); // SCRATCH

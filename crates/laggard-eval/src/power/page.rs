@@ -1,14 +1,15 @@
 //! Detection limits as one page that needs nothing else: no scripts, no fonts, no network.
 
+use laggard_core::diagnosis::detection_limit::DetectionLimit;
 use laggard_core::report::html::document;
+use laggard_core::report::limit_texts::{magnitude, whole_or_span};
 use laggard_core::report::number::{count, percent, spaced_instant, span};
 use laggard_core::report::svg::frame::{Plot, Swatch, key, picture, text};
 use laggard_core::report::svg::line::{Point, along, path};
 use laggard_core::report::svg::scale::Scale;
 use maud::{Markup, html};
 
-use super::limits::{GroupPower, Limit, Power};
-use super::sentence::{magnitude, whole_or_span};
+use super::limits::{GroupPower, Power};
 use crate::overlay::Pattern;
 
 const WIDTH: f64 = 960.0;
@@ -62,7 +63,7 @@ fn figure(caption: &str, group: &GroupPower, patterns: &[Pattern], unit: &str) -
     html! { figure { figcaption { b { (caption) } ", by duration" } (curves(caption, group, patterns, unit)) } }
 }
 
-fn of_pattern(group: &GroupPower, pattern: Pattern) -> Vec<&Limit> {
+fn of_pattern(group: &GroupPower, pattern: Pattern) -> Vec<&DetectionLimit> {
     group.limits.iter().filter(|limit| limit.pattern == pattern).collect()
 }
 
@@ -71,8 +72,9 @@ fn curves(title: &str, group: &GroupPower, patterns: &[Pattern], unit: &str) -> 
     let scale = Scale::fitting(values.filter_map(|limit| limit.magnitude), PLOT.bottom, PLOT.top);
     let durations = patterns.first().map(|pattern| of_pattern(group, *pattern)).unwrap_or_default();
     let x = |number: usize| along(number as f64, durations.len(), PLOT.left + MARGIN, PLOT.right - MARGIN);
-    let point =
-        |(number, limit): (usize, &&Limit)| -> Point { Some((x(number), scale.at(limit.magnitude?)?)) };
+    let point = |(number, limit): (usize, &&DetectionLimit)| -> Point {
+        Some((x(number), scale.at(limit.magnitude?)?))
+    };
     let class = |number: usize| if number == 0 { "own" } else { "median" };
     let legend: Vec<(Swatch, &str, &str)> = patterns
         .iter()
@@ -94,7 +96,7 @@ fn curves(title: &str, group: &GroupPower, patterns: &[Pattern], unit: &str) -> 
     picture(WIDTH, HEIGHT, title, &group.summary, &content)
 }
 
-fn duration_text(limit: &Limit) -> String {
+fn duration_text(limit: &DetectionLimit) -> String {
     let length = whole_or_span(limit.duration_seconds, false);
     if limit.is_whole { format!("all {length}") } else { length }
 }

@@ -44,10 +44,11 @@ impl DiskTrials {
         &self,
         recording: &mut dyn Recording,
         method: &dyn Method,
+        patterns: &[Pattern],
         progress: &dyn Fn(),
     ) -> Result<Vec<TrialResult>, PipelineError> {
         let mut results: Vec<TrialResult> = Vec::new();
-        for pattern in Pattern::ALL {
+        for &pattern in patterns {
             let mut longer = 0;
             for time in &self.times {
                 let is_its = |result: &&TrialResult| result.duration == time.duration;
@@ -95,6 +96,7 @@ impl DiskTrials {
         let step = recording.times().longest_interval;
         let slowdown = Slowdown { pattern, magnitude, begin, end };
         let mut slowed = SlowedRecording { inner: recording, component: &self.disk.recorded, slowdown };
+        super::DIAGNOSES.fetch_add(1, std::sync::atomic::Ordering::Relaxed); // SCRATCH
         let report = diagnose(&mut slowed, method, &mut NoObserver)?;
         Ok(names(&report, &self.disk, begin - step, end + step))
     }

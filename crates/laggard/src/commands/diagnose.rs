@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::{Args, value_parser};
 use laggard_core::diagnosis::Warning;
+use laggard_core::methods::choice::MethodName;
 use laggard_core::model::metric::Metric;
 use laggard_core::pipeline::{diagnose, threshold_warnings};
 use laggard_core::recording::Recording;
-use laggard_core::report::{Report, html, text};
+use laggard_core::report::{Report, html, text, words};
+use laggard_eval::power::diagnose_with_limits;
 use laggard_store::dataset::Dataset;
 use laggard_store::dataset_recording::DatasetRecording;
 use tempfile::TempDir;
@@ -94,12 +96,7 @@ impl Diagnose {
         };
         self.print(&report, page)?;
         if report.suspects.is_empty() && !report.can_tell() {
-            let reason = if report.members(true) == 0 {
-                "no component was evaluated"
-            } else {
-                "too few disks were compared"
-            };
-            bail!(TooPoor(reason.into()));
+            bail!(TooPoor(words::verdict(&report)));
         }
         Ok(if self.exit_code && !report.suspects.is_empty() { Done::WithSuspects } else { done })
     }
@@ -112,7 +109,11 @@ impl Diagnose {
         let choice = self.method.parsed()?;
         let method = choice.method(recording.times().length()?, scores.is_some())?;
         let mut observer = ScoreWriter::new(scores);
-        let report = diagnose(&mut recording, &*method, &mut observer);
+        let report = if self.measures_limits() {
+            diagnose_with_limits(&mut recording, &*method, &mut observer)
+        } else {
+            diagnose(&mut recording, &*method, &mut observer)
+        };
         let timings = observer.finish()?;
         let mut report = report?;
         report.timings = self.timings.then_some(timings);
@@ -128,6 +129,11 @@ impl Diagnose {
         }
         let is_whole = input.failed == 0 && !recording.has_problems();
         Ok((report, if is_whole { Done::Well } else { Done::WithErrors }))
+    }
+
+    /// Limits are those of the default method on one recording.
+    fn measures_limits(&self) -> bool {
+        self.method.name() == MethodName::Laggard && self.input.len() == 1
     }
 
     /// Writes the page and the JSON form, where they are wanted.

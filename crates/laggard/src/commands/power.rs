@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, value_parser};
 use laggard_core::recording::Recording;
+use laggard_core::report::limit_texts::{magnitude, whole_or_span};
 use laggard_core::report::number::count;
 use laggard_eval::overlay::Pattern;
 use laggard_eval::power::{
-    GroupPower, Power as Limits, PowerError, PowerSettings, magnitude, measure, page, whole_or_span,
+    GroupPower, OverlayResult, Power as Limits, PowerError, PowerSettings, check_with_overlays, measure, page,
 };
+use laggard_store::dataset::Dataset;
 use laggard_store::dataset_recording::DatasetRecording;
 
 use super::tables;
@@ -29,6 +31,7 @@ use crate::{output, progress};
 Examples:
   laggard power data
   laggard power data --from -1d --html power.html
+  laggard power data --trials 20 --overlays 200
   laggard power data --trials 20 --json | jq -r '.groups[].limits[] | [.pattern, .duration_seconds, .magnitude] | @tsv'
 
 Exit status: 0 done, 2 usage or input error, 4 data too poor to evaluate.")]
@@ -48,6 +51,9 @@ pub(crate) struct Power {
     /// The seed that disks and times are drawn with.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Compare the limits with N overlays: copies in a temporary folder, each with a slower disk, diagnosed like any dataset.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    overlays: usize,
     /// Print JSON: see docs/power.md.
     #[arg(long)]
     json: bool,
@@ -71,28 +77,41 @@ impl Power {
         self.write(&limits, file)?;
         if !self.json {
             limits.groups.iter().try_for_each(print)?;
+            print_overlays(&limits.overlays)?;
         }
         Ok(Done::Well)
     }
 
     fn limits(&self) -> anyhow::Result<Limits> {
-        let dataset = tables::open(&self.dataset)?;
-        let recording = DatasetRecording::open(dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
-        let mut recording = recording.without_feedback();
+        let (dataset, ends) = (tables::open(&self.dataset)?, self.timeframe.ends()?);
+        let open = |dataset: Dataset| {
+            let recording = DatasetRecording::open(dataset, self.cluster.as_deref(), ends)?;
+            Ok(recording.without_feedback())
+        };
+        let mut recording = open(dataset.clone())?;
         let method = self.method.parsed()?.method(recording.times().length()?, false)?;
         let settings = PowerSettings { trials: self.trials.into(), seed: self.seed };
         let bar = progress::over_trials();
-        let limits = measure(&mut recording, &*method, settings, &|trials| {
+        let show = |trials| {
             bar.set_length(trials as u64);
             bar.inc(1);
-        });
+        };
+        let limits = measure(&mut recording, &*method, settings, &show);
         bar.finish_and_clear();
         recording.problems().iter().for_each(tell);
-        match limits {
-            Err(PowerError::Pipeline(error)) => Err(error.into()),
+        let mut limits = match limits {
+            Err(PowerError::Pipeline(error)) => return Err(error.into()),
             Err(error @ PowerError::NoDisk) => bail!(TooPoor(error.to_string())),
-            Ok(limits) => Ok(limits),
+            Ok(limits) => limits,
+        };
+        if self.overlays > 0 {
+            bar.reset();
+            let predicted = (&limits, settings);
+            limits.overlays =
+                check_with_overlays(&dataset, &open, &*method, predicted, self.overlays, &show)?;
+            bar.finish_and_clear();
         }
+        Ok(limits)
     }
 
     /// Writes the page and the JSON form, where they are wanted.
@@ -132,4 +151,20 @@ fn print(group: &GroupPower) -> anyhow::Result<()> {
         writeln!(output::stdout(), "time to detection: {}\n", times.join(", "))?;
     }
     Ok(())
+}
+
+/// Prints how often overlays were found where the limits predict it, and where they do not.
+fn print_overlays(overlays: &[OverlayResult]) -> anyhow::Result<()> {
+    if overlays.is_empty() {
+        return Ok(());
+    }
+    let mut table = output::table(&["overlays", "diagnosed", "found", "expected"], &[1, 2, 3]);
+    for (name, is_predicted) in [("at or above a limit", true), ("below", false)] {
+        let own = || overlays.iter().filter(move |overlay| overlay.is_predicted == is_predicted);
+        let found = own().filter(|overlay| overlay.is_found).count();
+        let expected: f64 = own().map(|overlay| overlay.cell.found as f64 / overlay.cell.trials as f64).sum();
+        let row = [name.to_owned(), own().count().to_string(), found.to_string(), format!("{expected:.1}")];
+        table.add_row(row);
+    }
+    Ok(output::print(&table)?)
 }

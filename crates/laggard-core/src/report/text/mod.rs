@@ -128,10 +128,13 @@ fn left_out(kind: &str, note: &str, groups: &[&Group]) -> String {
 
 fn timings(sheet: &mut Sheet, report: &Report) {
     if let Some(timings) = report.timings {
-        let text = format!(
+        let mut text = format!(
             "{:.2} s: reading {:.2} s, evaluating {:.2} s, explaining {:.2} s",
             timings.total_seconds, timings.read_seconds, timings.detect_seconds, timings.explain_seconds
         );
+        if timings.limits_seconds > 0.0 {
+            text += &format!(", measuring detection limits {:.2} s", timings.limits_seconds);
+        }
         sheet.note("Took", &text);
     }
 }

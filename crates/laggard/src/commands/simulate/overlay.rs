@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 use laggard_core::model::time::Timestamp;
 use laggard_core::recording::Recording;
+use laggard_core::report::limit_texts;
 use laggard_eval::overlay::{self, Copied, Overlay, OverlayPattern, suite};
 use laggard_eval::simulate::fleet::suite::Case;
 use laggard_eval::simulate::settings::Pair;
@@ -63,7 +64,7 @@ fn description(overlay: &Overlay) -> String {
     let change = match pattern {
         OverlayPattern::SampleLoss => format!("{component} loses {magnitude} of its samples"),
         OverlayPattern::Slowdown(pattern) => {
-            let magnitude = laggard_eval::power::magnitude(*pattern, *magnitude);
+            let magnitude = limit_texts::magnitude(*pattern, *magnitude);
             format!("{component} {} {magnitude}", pattern.as_str())
         }
     };
