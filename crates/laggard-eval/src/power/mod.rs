@@ -25,4 +25,3 @@ pub use limits::{Cell, DetectionTime, GroupPower, OverlayResult, Power};
 pub use measure::{PowerError, PowerSettings, Progress, measure};
 pub use overlays::{Open, check_with_overlays};
 pub use page::page;
-pub static DIAGNOSES: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0); // SCRATCH

@@ -93,14 +93,6 @@ impl<'a> DrawnOverlay<'a> {
         copy(dataset, &overlay, folder.path())?;
         let mut recording = open(Dataset::in_folder(folder.path()))?;
         let report = diagnose(&mut recording, method, &mut NoObserver)?;
-        // SCRATCH
-        let mut inner = open(dataset.clone())?;
-        let slowdown = crate::overlay::Slowdown { pattern: self.cell.pattern, magnitude: self.cell.magnitude, begin, end };
-        let mut slowed = crate::overlay::SlowedRecording { inner: &mut inner, component: &self.disk.recorded, slowdown };
-        let report2 = diagnose(&mut slowed, method, &mut NoObserver)?;
-        let (a, b) = (baseline.names(&report, &self.disk, begin, end), baseline.names(&report2, &self.disk, begin, end));
-        eprintln!("{} {} {} {} {begin} disk {a} memory {b}", if a == b { "same" } else { "DIFFERENT" }, self.disk.name, self.cell.pattern.as_str(), self.cell.magnitude);
-        // SCRATCH END
         Ok(baseline.names(&report, &self.disk, begin, end))
     }
 

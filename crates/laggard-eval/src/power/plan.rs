@@ -58,14 +58,6 @@ impl BriefPlan {
     /// The most thorough measurement that is affordable for a recording with some `disks` that are compared, at a number of
     /// `instants`; nothing if it is too large.
     pub(super) fn new(disks: usize, instants: usize) -> Option<BriefPlan> {
-        // SCRATCH
-        if let Ok(text) = std::env::var("LG_PLAN") {
-            let n: Vec<usize> = text.split(',').map(|n| n.parse().unwrap_or(0)).collect();
-            let cases = Cases { patterns: &PATTERNS[..n[2]], durations: Some(n[3]) };
-            let plan = Plan { trials: n[1], cases, seed: n.get(4).copied().unwrap_or(1) as u64, is_pooled: true };
-            return Some(BriefPlan { plan, disks: n[0].min(disks) });
-        }
-        // SCRATCH END
         let affordable = |extent: &Extent| {
             let diagnoses = 1 + DIAGNOSES * extent.trials * extent.patterns * extent.durations;
             (MOST_SAMPLES / instants.max(1) / diagnoses).min(disks)

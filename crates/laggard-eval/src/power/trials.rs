@@ -96,7 +96,6 @@ impl DiskTrials {
         let step = recording.times().longest_interval;
         let slowdown = Slowdown { pattern, magnitude, begin, end };
         let mut slowed = SlowedRecording { inner: recording, component: &self.disk.recorded, slowdown };
-        super::DIAGNOSES.fetch_add(1, std::sync::atomic::Ordering::Relaxed); // SCRATCH
         let report = diagnose(&mut slowed, method, &mut NoObserver)?;
         Ok(names(&report, &self.disk, begin - step, end + step))
     }
