@@ -8,7 +8,7 @@ use super::facts::{Context, Facts, severity};
 use super::harmless::{Case, Together, named};
 use super::observation::Observation;
 use super::suspect::{Alternative, Suspect};
-use super::weigh::{WeighedCause, weigh};
+use super::weigh::{WeighedCause, leading, weigh};
 use super::{checklist, evidence_order, harmless, independence, merge};
 use crate::methods::Reasoning;
 use crate::model::cluster::Component;
@@ -135,6 +135,7 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
         explains: explains.collect(),
         evidence,
         alternatives: alternatives(causes),
+        support: leading(facts),
         summary: sentence(first.because),
         next: first.cause.next_steps(&Place::new(&component.name, worst(facts, incident, context))),
         component,

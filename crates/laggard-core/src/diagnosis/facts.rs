@@ -206,6 +206,12 @@ impl Strengths {
         self.absence.max(self.idleness)
     }
 
+    pub(super) fn highest(&self) -> f64 {
+        let disk = self.latency.max(self.minute_latency).max(self.more_disk_traffic).max(self.less_disk_traffic);
+        let network = self.more_network().max(self.less_network).max(self.congestion).max(self.round_trips);
+        disk.max(network).max(self.cpu).max(self.memory).max(self.lost()).max(self.activity)
+    }
+
     pub(super) fn more_network(&self) -> f64 {
         self.more_received.max(self.more_sent)
     }

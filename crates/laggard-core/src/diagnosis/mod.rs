@@ -4,7 +4,9 @@
 //!
 //! A new cause is one file in `causes/`; a new warning is a variant in `warning.rs`.
 
+mod calibration;
 pub mod causes;
+pub mod confidence;
 pub mod detection_limit;
 mod evidence;
 mod group;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::causes::Cause;
+use super::confidence::Support;
 use super::evidence::Evidence;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
@@ -37,8 +38,11 @@ impl Named {
 pub struct Suspect {
     pub component: Named,
     pub cause: Cause,
-    /// From 0 to 1.
+    /// How often such a cause is right, given that the component is faulty.
     pub confidence: f64,
+    /// The evidence that the confidence was computed from; nothing if no fault fits.
+    #[serde(skip)]
+    pub support: Option<Support>,
     /// How many times worse than its peers it is in its strongest metric. NaN: that metric has no ratio.
     pub severity: f64,
     /// 0 where the suspect has no peers of its own, as a controller that is blamed for its LUNs.

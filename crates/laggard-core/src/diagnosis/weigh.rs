@@ -5,6 +5,7 @@
 //! (FAST '10, section 14).
 
 use super::causes::Cause;
+use super::confidence::Support;
 use super::facts::Facts;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,23 +23,54 @@ const THIN: f64 = 0.3;
 
 /// The causes that fit, most likely first. There is always one: unknown, if nothing fits.
 pub(super) fn weigh(facts: &Facts) -> Vec<WeighedCause> {
+    let weights = weights(facts);
+    let first = confidence(facts, &weights);
+    let others = weights.iter().skip(1).map(|(_, weight, _)| weight).sum::<f64>() + DOUBT;
+    let weighed = |(rank, &(cause, weight, because)): (usize, &(Cause, f64, &'static str))| {
+        // The causes share the rest by weight, each with at most the confidence of the leading one.
+        let confidence = if rank == 0 { first } else { first.min((1.0 - first) * weight / others) };
+        WeighedCause { cause, confidence, because }
+    };
+    let mut causes: Vec<WeighedCause> = weights.iter().enumerate().map(weighed).collect();
+    if first < THIN {
+        let (_, because) = Cause::Unknown.weigh(facts);
+        let confidence = 1.0 - causes.iter().map(|cause| cause.confidence).sum::<f64>();
+        causes.insert(0, WeighedCause { cause: Cause::Unknown, confidence, because });
+    }
+    causes
+}
+
+/// Of the leading cause. That a component is healthy is not calibrated: its confidence is its share of all weights.
+fn confidence(facts: &Facts, weights: &Weights) -> f64 {
+    let all: f64 = weights.iter().map(|(_, weight, _)| weight).sum::<f64>() + DOUBT;
+    let share = weights.first().map_or(0.0, |(_, weight, _)| weight / all);
+    support(facts, weights).map_or(share, |support| support.confidence())
+}
+
+/// The evidence for the leading fault; nothing if no fault fits, or load fits better.
+pub(super) fn leading(facts: &Facts) -> Option<Support> {
+    support(facts, &weights(facts))
+}
+
+/// The weights of the causes that fit, and why they do; the largest first.
+type Weights = Vec<(Cause, f64, &'static str)>;
+
+fn weights(facts: &Facts) -> Weights {
     let weighed = |cause: Cause| {
         let (weight, because) = cause.weigh(facts);
         (cause, weight, because)
     };
-    let mut causes: Vec<(Cause, f64, &'static str)> =
+    let mut weights: Weights =
         Cause::ALL.into_iter().map(weighed).filter(|(_, weight, _)| *weight > 0.0).collect();
-    causes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let all: f64 = causes.iter().map(|(_, weight, _)| weight).sum::<f64>() + DOUBT;
-    let mut weighed: Vec<WeighedCause> = causes
-        .into_iter()
-        .map(|(cause, weight, because)| WeighedCause { cause, confidence: weight / all, because })
-        .collect();
-    if weighed.first().is_none_or(|first| first.confidence < THIN) {
-        let (_, because) = Cause::Unknown.weigh(facts);
-        weighed.insert(0, WeighedCause { cause: Cause::Unknown, confidence: DOUBT / all, because });
-    }
-    weighed
+    weights.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    weights
+}
+
+fn support(facts: &Facts, weights: &Weights) -> Option<Support> {
+    let &(cause, weight, _) = weights.first().filter(|(cause, ..)| cause.is_fault())?;
+    let next = weights.iter().skip(1).find(|(other, ..)| other.is_fault());
+    let lead = weight - next.map_or(0.0, |(_, weight, _)| *weight);
+    Some(Support { cause, lead, strength: facts.strengths.highest() })
 }
 
 #[cfg(test)]
@@ -125,5 +157,25 @@ mod tests {
     #[test]
     fn thin_evidence_is_unknown() {
         assert_eq!(cause(None, false, Strengths::default()), Cause::Unknown);
+        // Two causes explain a little equally well.
+        let both = Strengths { cpu: 1.3, memory: 1.3, ..Strengths::default() };
+        assert_eq!(cause(None, false, both), Cause::Unknown);
+    }
+
+    #[test]
+    fn the_confidences_of_all_causes_are_at_most_one_and_the_leading_one_is_the_highest() {
+        for more_disk_traffic in [0.0, 1.2, 2.0, 4.0, 9.0] {
+            for latency in [0.0, 1.2, 2.0, 4.0, 9.0] {
+                let strengths = Strengths { latency, more_disk_traffic, ..Strengths::default() };
+                let weighed = weigh(&facts(None, false, false, strengths));
+                let known: Vec<f64> = weighed
+                    .iter()
+                    .filter(|other| other.cause != Cause::Unknown)
+                    .map(|other| other.confidence)
+                    .collect();
+                assert!(weighed.iter().map(|other| other.confidence).sum::<f64>() <= 1.0 + 1e-9);
+                assert!(known.iter().all(|confidence| *confidence <= known[0]), "{weighed:?}");
+            }
+        }
     }
 }

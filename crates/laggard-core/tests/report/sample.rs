@@ -156,6 +156,7 @@ fn slow_disk() -> Suspect {
         component: named("attachment", "oss3:sdb"),
         cause: Cause::DiskBusy,
         confidence: 0.82,
+        support: None,
         severity: 4.1,
         peer_count: 11,
         persistence: 38.0,

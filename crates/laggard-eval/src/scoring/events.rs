@@ -1,5 +1,5 @@
 //! Detection of events of a production system: found or not, latency, number of incidents.
-//! In: labels, alarms, and the suspects of a report. Out: the content of the Intrepid paper's Tables 8 and 9. Always:
+//! In: labels, and the suspects of reports. Out: the content of the Intrepid paper's Tables 8 and 9. Always:
 //! labels with the same cause and time are one event.
 
 use std::collections::BTreeMap;
@@ -10,8 +10,7 @@ use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::scores::Window;
 use serde::Serialize;
 
-use super::stream::Alarms;
-use super::truth::{Truth, belongs};
+use super::truth::Truth;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Event {
@@ -47,7 +46,7 @@ pub struct EventResult {
     pub begin: Option<Timestamp>,
     /// The components that the labels name.
     pub components: Vec<String>,
-    /// Time until one of the components was reported as faulty; `None`: never.
+    /// Time until the first report that names the event; `None`: never.
     pub latency: Option<Span>,
     /// The number of suspects for this event.
     pub incidents: usize,
@@ -81,28 +80,26 @@ pub(crate) fn events(truth: &Truth) -> Vec<Event> {
     events
 }
 
-/// The result for an event of a recording that begins at `first`, with `incidents` suspects.
+/// The result for an event that was found at a time in a recording that begins at `first`, with `incidents` suspects.
 pub(crate) fn event_result(
     event: &Event,
     truth: &Truth,
-    alarms: &Alarms,
+    found: Option<Timestamp>,
     incidents: usize,
     first: Timestamp,
 ) -> EventResult {
-    let reported =
-        event.faults.iter().filter_map(|number| alarms.first_reports.get(number)).map(|(end, _)| *end).min();
     let begin = event.begin.unwrap_or(first);
     let names = event.faults.iter().map(|&number| truth.faults[number].label.component.clone());
     EventResult {
         kind: event.kind.clone(),
         begin: event.begin,
         components: names.collect(),
-        latency: reported.map(|reported| (reported - begin).max(Span::ZERO)),
+        latency: found.map(|found| found - begin),
         incidents,
     }
 }
 
-/// The index of the event that a suspect belongs to: of the events that concern it, the one with the largest overlap in
+/// The index of the event that a suspect belongs to: of the events that it reports, the one with the largest overlap in
 /// time. An array may jitter, lose a controller and then some paths within an hour, each with a suspect of its own.
 pub(crate) fn reported_event(
     suspect: &Suspect,
@@ -111,27 +108,12 @@ pub(crate) fn reported_event(
     inventory: &Inventory,
     recorded: Window,
 ) -> Option<usize> {
-    let concerning = events.iter().enumerate().filter(|(_, event)| is_of(event, suspect, truth, inventory));
+    let faults = truth.reported_by(inventory, suspect);
+    let is_reported = |(_, event): &(usize, &Event)| event.faults.iter().any(|fault| faults.contains(fault));
     let suspected = Window { start: suspect.since, length: suspect.until - suspect.since };
     let likeness = |(number, event): (usize, &Event)| (number, event.likeness(suspected, recorded));
-    concerning.map(likeness).max_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
-}
-
-fn is_of(event: &Event, suspect: &Suspect, truth: &Truth, inventory: &Inventory) -> bool {
-    let is_then = event.end.is_none_or(|end| suspect.since < end)
-        && event.begin.is_none_or(|begin| suspect.until > begin);
-    is_then && event.faults.iter().any(|&number| concerns(suspect, truth, number, inventory))
-}
-
-/// True if the suspect is, contains, explains or belongs to the component that a label names.
-fn concerns(suspect: &Suspect, truth: &Truth, number: usize, inventory: &Inventory) -> bool {
-    let fault = &truth.faults[number];
-    let name = &suspect.component.name;
-    let is_member = |&member: &usize| {
-        let component = &inventory.components[member];
-        belongs(component, name) || suspect.explains.contains(&component.name)
-    };
-    fault.label.component == *name || fault.members.iter().any(is_member)
+    let reported = events.iter().enumerate().filter(is_reported).map(likeness);
+    reported.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
 }
 
 pub(crate) fn by_kind(results: &[EventResult]) -> BTreeMap<String, KindScores> {
@@ -205,15 +187,16 @@ b:2,1970-01-01T05:00:00Z,,slow-lun
     }
 
     #[test]
-    fn an_event_is_detected_when_its_first_component_is_reported() {
+    fn events_of_a_kind_are_counted_together() {
         let inventory = inventory(&["a:1", "a:2", "b:1", "b:2"]);
         let (truth, _) = Truth::new(&inventory, &parse(LABELS).unwrap());
-        let mut alarms = Alarms::default();
-        alarms.first_reports.insert(0, (Timestamp::from_seconds(3 * 3600), 0));
-        alarms.first_reports.insert(1, (Timestamp::from_seconds(2 * 3600), 2));
-        let first = Timestamp::from_seconds(0);
-        let results: Vec<EventResult> =
-            events(&truth).iter().map(|event| event_result(event, &truth, &alarms, 0, first)).collect();
+        let (first, found) = (Timestamp::from_seconds(0), Some(Timestamp::from_seconds(2 * 3600)));
+        let found = [found, None].into_iter();
+        let results: Vec<EventResult> = events(&truth)
+            .iter()
+            .zip(found)
+            .map(|(event, found)| event_result(event, &truth, found, 0, first))
+            .collect();
         let kinds = by_kind(&results);
         assert_eq!(kinds["array-jitter"].latencies, [Span::from_seconds(3600)]);
         assert_eq!((kinds["slow-lun"].events, kinds["slow-lun"].found), (1, 0));

@@ -15,6 +15,7 @@ mod sweep;
 
 pub(crate) mod events;
 pub(crate) mod experiments;
+pub(crate) mod reliability;
 pub(crate) mod reported;
 pub(crate) mod stream;
 pub(crate) mod windows;
@@ -29,8 +30,8 @@ pub use comparison::ComparisonMethod;
 pub use confusion::Confusion;
 pub use events::{EventResult, KindScores};
 pub use experiments::{BenchRates, Rates};
+pub use reliability::{Reliability, ReliabilityBin, Verdict};
 pub use labels::{Label, LabelsError};
 pub use scored_method::{RunSettings, ScoredMethod, laggard};
-pub use scoring_run::Point;
-pub use stream::{Checkpoint, Delay, StreamScores};
+pub use stream::{Checkpoint, Delay, Point, StreamScores};
 pub use windows::WindowScores;

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use laggard_core::diagnosis::{Cause, Suspect};
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::time::{Span, Timestamp};
-use laggard_core::scores::Window;
 
 use super::confusion::{Confusion, share};
+use super::reliability::{Verdict, verdicts};
 use super::sampled_time::SampledTime;
 use super::stream::Checkpoint;
 use super::truth::{Truth, belongs};
@@ -22,21 +22,22 @@ pub(crate) struct Reported {
     pub mistaken: BTreeSet<String>,
     /// Indices of the components that are suspects, or that a suspect explains.
     components: BTreeSet<usize>,
+    /// The causes of suspects that report a fault.
+    pub verdicts: Vec<Verdict>,
 }
 
 impl Reported {
     pub(crate) fn of<'a>(
-        suspects: impl Iterator<Item = &'a Suspect>,
+        suspects: impl Iterator<Item = &'a Suspect> + Clone,
         truth: &Truth,
         inventory: &Inventory,
     ) -> Reported {
-        let mut reported = Reported::default();
+        let verdicts = verdicts(suspects.clone(), truth, inventory);
+        let mut reported = Reported { verdicts, ..Reported::default() };
         // Uneven load is not a fault.
         for suspect in suspects.filter(|suspect| suspect.cause != Cause::WorkloadSkew) {
             let name = &suspect.component.name;
-            let window = Window { start: suspect.since, length: suspect.until - suspect.since };
-            let mut faults = truth.concerning(inventory, name);
-            faults.retain(|&number| truth.faults[number].label.overlaps(&window));
+            let faults = truth.reported_by(inventory, suspect);
             if faults.is_empty() {
                 reported.mistaken.insert(name.clone());
             }
@@ -95,6 +96,7 @@ mod tests {
             component: Named::new(Kind::ATTACHMENT, name),
             cause,
             confidence: 0.8,
+            support: None,
             severity: 2.0,
             peer_count: 3,
             persistence: 1.0,

@@ -9,7 +9,7 @@ use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::Table;
 
 #[derive(Clone, Debug)]
-pub struct SampledTime {
+pub(crate) struct SampledTime {
     /// Index of the component with a recorded name.
     component: HashMap<String, usize>,
     /// The evaluated peer group of each component.
@@ -21,7 +21,7 @@ pub struct SampledTime {
 }
 
 impl SampledTime {
-    pub fn new(inventory: &Inventory) -> SampledTime {
+    pub(crate) fn new(inventory: &Inventory) -> SampledTime {
         let mut group = vec![None; inventory.components.len()];
         for (number, peers) in inventory.groups.iter().enumerate().filter(|(_, group)| group.is_evaluated()) {
             peers.members.iter().for_each(|&member| group[member] = Some(number));
@@ -36,7 +36,7 @@ impl SampledTime {
     }
 
     /// Adds the next tables, all on one grid. A component is sampled where at least one table has a value.
-    pub fn take(&mut self, tables: &[Table]) {
+    pub(crate) fn take(&mut self, tables: &[Table]) {
         let Some(grid) = tables.first().map(|table| table.grid) else { return };
         let mut present: HashMap<usize, Vec<bool>> = HashMap::new();
         for table in tables {
@@ -64,23 +64,23 @@ impl SampledTime {
     }
 
     /// Sampled days of 24 hours, summed over all evaluated components.
-    pub fn component_days(&self) -> f64 {
+    pub(crate) fn component_days(&self) -> f64 {
         self.sampled.iter().map(|&micros| micros as f64).sum::<f64>() / Span::DAY.micros() as f64
     }
 
     /// The evaluated components with at least one sample.
-    pub fn sampled_components(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn sampled_components(&self) -> impl Iterator<Item = usize> {
         self.sampled.iter().enumerate().filter(|(_, micros)| **micros > 0).map(|(component, _)| component)
     }
 
-    pub fn between(&self, group: usize, from: Timestamp, to: Timestamp) -> Span {
+    pub(crate) fn between(&self, group: usize, from: Timestamp, to: Timestamp) -> Span {
         let overlap =
             |&(begin, end): &(Timestamp, Timestamp)| (end.min(to) - begin.max(from)).max(Span::ZERO);
         self.stretches[group].iter().map(overlap).fold(Span::ZERO, |sum, span| sum + span)
     }
 
     /// The evaluated group of a component.
-    pub fn group(&self, component: usize) -> Option<usize> {
+    pub(crate) fn group(&self, component: usize) -> Option<usize> {
         self.group[component]
     }
 }

@@ -1,33 +1,34 @@
 //! Assigns labels to the components of an inventory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use laggard_core::diagnosis::Cause;
+use laggard_core::diagnosis::{Cause, Suspect};
 use laggard_core::model::cluster::{Component, Inventory};
-use laggard_core::model::component::Container;
+use laggard_core::model::component::{Container, Kind};
 use laggard_core::scores::Window;
 
 use super::labels::Label;
 
 /// The labelled faults of an inventory.
 #[derive(Clone, Debug, Default)]
-pub struct Truth {
+pub(crate) struct Truth {
     pub faults: Vec<LabelledFault>,
     /// Indices of `faults`, by component.
     of_component: Vec<Vec<usize>>,
 }
 
-/// A label and the components it names.
+/// A label and the components it concerns.
 #[derive(Clone, Debug)]
-pub struct LabelledFault {
+pub(crate) struct LabelledFault {
     pub label: Label,
-    /// Indices of components.
+    /// Indices of the components it names. If a path is lost, other paths to the same LUN carry its load, and count for the
+    /// same fault, as in the Intrepid paper ("observed load on secondary", Tables 4 and 5).
     pub members: Vec<usize>,
 }
 
 /// A label that names no component of the inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownLabel {
+pub(crate) struct UnknownLabel {
     pub line: u64,
     pub name: String,
     /// The most similar name in the inventory.
@@ -36,62 +37,85 @@ pub struct UnknownLabel {
 
 impl Truth {
     /// Labels with the cause `workload-skew` are not faults and are left out.
-    pub fn new(inventory: &Inventory, labels: &[Label]) -> (Truth, Vec<UnknownLabel>) {
+    pub(crate) fn new(inventory: &Inventory, labels: &[Label]) -> (Truth, Vec<UnknownLabel>) {
         let mut truth =
             Truth { faults: Vec::new(), of_component: vec![Vec::new(); inventory.components.len()] };
         let mut unknown = Vec::new();
         for label in labels {
-            let members = members(inventory, &label.component);
-            match members.is_empty() {
+            let named = members(inventory, &label.component);
+            match named.is_empty() {
                 true => unknown.push(unknown_label(inventory, label)),
                 false if label.is_workload_skew() => {}
-                false => truth.add(LabelledFault { label: label.clone(), members }),
+                false => {
+                    named.iter().for_each(|&member| truth.of_component[member].push(truth.faults.len()));
+                    let is_lost = label.known_cause().is_some_and(is_loss);
+                    let members = if is_lost { with_other_paths(inventory, &named) } else { named };
+                    truth.faults.push(LabelledFault { label: label.clone(), members });
+                }
             }
         }
         (truth, unknown)
     }
 
-    /// If a path is lost, other paths to the same LUN carry its load. An alarm of one of those paths counts for the same
-    /// fault, as in the Intrepid paper ("observed load on secondary", Tables 4 and 5).
-    pub fn with_redundant_paths(self, inventory: &Inventory) -> Truth {
-        let mut truth = Truth { faults: Vec::new(), of_component: vec![Vec::new(); self.of_component.len()] };
-        for mut fault in self.faults {
-            if fault.label.known_cause().is_some_and(is_loss) {
-                fault.members = with_other_paths(inventory, &fault.members);
+    /// The same faults in another inventory of the same recording, where components may have other names.
+    pub(crate) fn of_other_inventory(self, own: &Inventory, other: &Inventory) -> Truth {
+        let recorded = other.components.iter().enumerate();
+        let index: BTreeMap<(&str, &Kind), usize> =
+            recorded.map(|(index, c)| ((c.recorded.as_str(), &c.kind), index)).collect();
+        let moved = |component: usize| {
+            let component = &own.components[component];
+            index.get(&(component.recorded.as_str(), &component.kind)).copied()
+        };
+        let mut of_component = vec![Vec::new(); other.components.len()];
+        for (component, faults) in self.of_component.into_iter().enumerate() {
+            if let Some(component) = moved(component) {
+                of_component[component] = faults;
             }
-            truth.add(fault);
         }
-        truth
-    }
-
-    fn add(&mut self, fault: LabelledFault) {
-        for &member in &fault.members {
-            self.of_component[member].push(self.faults.len());
+        let mut faults = self.faults;
+        for fault in &mut faults {
+            fault.members = fault.members.iter().copied().filter_map(moved).collect();
         }
-        self.faults.push(fault);
+        Truth { faults, of_component }
     }
 
     /// The faults of a component, with their indices.
-    pub fn of(&self, component: usize) -> impl Iterator<Item = (usize, &LabelledFault)> {
+    pub(crate) fn of(&self, component: usize) -> impl Iterator<Item = (usize, &LabelledFault)> {
         self.of_component[component].iter().map(|&number| (number, &self.faults[number]))
     }
 
     /// Indices of the faults that concern `name`: it is, contains or belongs to the component that a label names.
-    pub fn concerning(&self, inventory: &Inventory, name: &str) -> Vec<usize> {
-        let is_in = |&member: &usize| belongs(&inventory.components[member], name);
-        let concerns = |(_, fault): &(usize, &LabelledFault)| {
-            fault.label.component == name || fault.members.iter().any(is_in)
-        };
-        self.faults.iter().enumerate().filter(concerns).map(|(number, _)| number).collect()
+    pub(crate) fn concerning(&self, inventory: &Inventory, name: &str) -> Vec<usize> {
+        let concerns = |fault: &LabelledFault| concerns(fault, inventory, name, &[]);
+        (0..self.faults.len()).filter(|&number| concerns(&self.faults[number])).collect()
     }
 
-    pub fn is_faulty_in(&self, component: usize, window: &Window) -> bool {
+    /// Indices of the faults that a suspect reports: they concern it or something that it explains, and its time overlaps
+    /// theirs.
+    pub(crate) fn reported_by(&self, inventory: &Inventory, suspect: &Suspect) -> Vec<usize> {
+        let time = Window { start: suspect.since, length: suspect.until - suspect.since };
+        let is_reported = |fault: &LabelledFault| {
+            fault.label.overlaps(&time)
+                && concerns(fault, inventory, &suspect.component.name, &suspect.explains)
+        };
+        (0..self.faults.len()).filter(|&number| is_reported(&self.faults[number])).collect()
+    }
+
+    pub(crate) fn is_faulty_in(&self, component: usize, window: &Window) -> bool {
         self.of(component).any(|(_, fault)| fault.label.overlaps(window))
     }
 
-    pub fn is_ever_faulty(&self, component: usize) -> bool {
+    pub(crate) fn is_ever_faulty(&self, component: usize) -> bool {
         !self.of_component[component].is_empty()
     }
+}
+
+fn concerns(fault: &LabelledFault, inventory: &Inventory, name: &str, explained: &[String]) -> bool {
+    let is_in = |&member: &usize| {
+        let component = &inventory.components[member];
+        belongs(component, name) || explained.contains(&component.name)
+    };
+    fault.label.component == name || fault.members.iter().any(is_in)
 }
 
 fn is_loss(cause: Cause) -> bool {
@@ -170,7 +194,7 @@ mod tests {
         let inventory = two_paths(&["x", "y"]);
         let of_cause = |cause: &str| {
             let labels = parse(&format!("component,begin,end,cause\na,,,{cause}\n")).unwrap();
-            let truth = Truth::new(&inventory, &labels).0.with_redundant_paths(&inventory);
+            let truth = Truth::new(&inventory, &labels).0;
             let members = truth.faults[0].members.iter().map(|&m| inventory.components[m].name.clone());
             members.collect::<Vec<String>>()
         };

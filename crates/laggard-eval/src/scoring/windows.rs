@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::confusion::Confusion;
 use super::sampled_time::SampledTime;
-use super::stream::{Delay, FirstReports, keep_first};
+use super::stream::{Delay, FirstWindows, keep_first};
 use super::sweep::Sweep;
 use super::truth::Truth;
 use laggard_core::model::metric::MetricId;
@@ -26,7 +26,7 @@ pub(crate) struct WindowTally {
 #[derive(Clone, Debug, Default)]
 struct LengthTally {
     counts: Confusion,
-    first_reports: FirstReports,
+    first_windows: FirstWindows,
     sweep: Sweep,
 }
 
@@ -94,7 +94,7 @@ impl WindowTally {
                 };
                 match (verdict.is_anomalous, is_true) {
                     (true, false) => keep(&mut self.mistaken, wrong, |old, new| ratio(new) > ratio(old)),
-                    (true, true) => tally.first_reports(truth, component, &scored.window),
+                    (true, true) => tally.keep_first(truth, component, &scored.window),
                     (false, true) => keep(&mut self.missed, wrong, |old, new| ratio(new) < ratio(old)),
                     (false, false) => {}
                 }
@@ -104,7 +104,7 @@ impl WindowTally {
 
     /// Shortest windows first.
     pub(crate) fn scores(&self, truth: &Truth, sampled_time: &SampledTime) -> Vec<WindowScores> {
-        let scores = |(&length, LengthTally { counts, first_reports, sweep }): (&Span, &LengthTally)| {
+        let scores = |(&length, LengthTally { counts, first_windows, sweep }): (&Span, &LengthTally)| {
             let best = sweep.best_mcc();
             WindowScores {
                 length,
@@ -114,7 +114,7 @@ impl WindowTally {
                 mcc: counts.mcc(),
                 best_mcc: best.map(|(_, mcc)| mcc),
                 best_scale: best.map(|(scale, _)| scale),
-                delay: Delay::new(first_reports, truth, sampled_time),
+                delay: Delay::of_windows(first_windows, truth, sampled_time),
             }
         };
         self.lengths.iter().map(scores).collect()
@@ -138,9 +138,9 @@ impl WindowTally {
 }
 
 impl LengthTally {
-    fn first_reports(&mut self, truth: &Truth, component: usize, window: &Window) {
+    fn keep_first(&mut self, truth: &Truth, component: usize, window: &Window) {
         for (number, _) in truth.of(component).filter(|(_, fault)| fault.label.overlaps(window)) {
-            keep_first(&mut self.first_reports, number, (window.end(), component));
+            keep_first(&mut self.first_windows, number, (window.end(), component));
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::scoring::events::{EventResult, KindScores};
 use crate::scoring::experiments::{BenchRates, Rates};
-use crate::scoring::scoring_run::Point;
-use crate::scoring::stream::StreamScores;
+use crate::scoring::reliability::Reliability;
+use crate::scoring::stream::{Point, StreamScores};
 use crate::scoring::windows::WindowScores;
 use laggard_core::model::metric::MetricId;
 use laggard_core::model::time::{Span, Timestamp};
@@ -23,6 +23,8 @@ pub struct Document {
     pub experiments: Vec<BenchScore>,
     /// Events of a production system, by method.
     pub events: Vec<EventScore>,
+    /// How often stated causes are right, by method.
+    pub reliability: Vec<Reliability>,
     /// Experiments with changed numbers of `testbench`, by parameter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<SweptParameter>,
@@ -106,11 +108,11 @@ pub struct EventScore {
     /// One for each event.
     #[serde(rename = "seen")]
     pub results: Vec<EventResult>,
-    /// Suspects that belong to no event.
-    pub other_incidents: usize,
-    /// Healthy components that were reported as faulty.
+    /// Suspects of the whole recordings' reports that belong to no event.
     pub false_alarms: usize,
     pub false_alarms_per_1000_component_days: f64,
+    /// Components that were such suspects in any report that was read.
+    pub false_alarms_at_any_time: usize,
 }
 
 impl Default for Document {
@@ -120,6 +122,7 @@ impl Default for Document {
             drives: Vec::new(),
             experiments: Vec::new(),
             events: Vec::new(),
+            reliability: Vec::new(),
             sweep: Vec::new(),
             warnings: Vec::new(),
         }

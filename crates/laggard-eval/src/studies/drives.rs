@@ -1,25 +1,25 @@
-//! The study `drives`: scores of windows, and the faulty components that the report names after some minutes or hours of data.
+//! The study `drives`: scores of windows, and the faulty components that reports name after some minutes or hours of data.
 
 use crate::scoring::prefix::Prefix;
+use crate::scoring::reliability::Verdict;
 use crate::scoring::reported::{Reported, begins_within};
 use crate::scoring::sampled_time::SampledTime;
-use crate::scoring::scored_method::ScoredMethod;
-use crate::scoring::scoring_run::{Plan, Score, ScoringRun};
-use crate::scoring::stream::{Delay, FirstReports, StreamScores, per_1000_days};
-use crate::scoring::truth::Truth;
+use crate::scoring::scored_method::{RunSettings, ScoredMethod};
+use crate::scoring::scoring_run::{Plan, ScoringRun};
+use crate::scoring::stream::{Checkpoint, Delay, Point, StreamScores, per_1000_days};
+use crate::scoring::truth::{LabelledFault, Truth};
 use crate::scoring::window_means::{MeanCollector, WindowMeans};
 use crate::scoring::windows::WrongVerdict;
 use laggard_core::diagnosis::{Suspect, Warning};
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::metric::Metric;
-use laggard_core::model::time::Span;
+use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::report::warning_texts::remark;
 
 use super::datasets::LabelledDataset;
 use super::document::{Document, DriveScore, DriveSet, WrongWindow};
-use super::{Progress, Task, truth, visit};
+use super::{Progress, Task, suspects, visit};
 use laggard_core::methods::Method;
-use laggard_core::pipeline::{NoObserver, PipelineError, diagnose};
 use laggard_core::recording::Recording;
 use laggard_store::dataset_recording::DatasetRecording;
 
@@ -33,64 +33,71 @@ pub(super) fn evaluate(
     labelled: &[LabelledDataset],
     document: &mut Document,
     progress: &Progress<'_>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<Vec<Verdict>>> {
+    let mut verdicts = vec![Vec::new(); task.methods.len()];
+    for one in labelled {
+        let set = of_dataset(task, one, &mut verdicts, document, progress)?;
+        document.drives.push(set);
+    }
+    Ok(verdicts)
+}
+
+fn of_dataset(
+    task: &Task,
+    one: &LabelledDataset,
+    verdicts: &mut [Vec<Verdict>],
+    document: &mut Document,
+    progress: &Progress<'_>,
+) -> anyhow::Result<DriveSet> {
+    let mut recording = task.open(one)?;
+    let (truth, warnings) = task.truth(&recording, one)?;
+    document.warnings.extend(warnings);
+    let (inventory, span) = (recording.inventory().clone(), recording.times().length()?);
     let plan = Plan {
         methods: task.methods.clone(),
         lengths: task.lengths.clone(),
         step: task.step,
         settings: task.settings,
-        beginnings: BEGINNINGS.map(|minutes| Span::from_seconds(60 * minutes)).to_vec(),
-        scales: if task.is_swept { SCALES.to_vec() } else { Vec::new() },
-        budget: task.budget,
-        trained: Vec::new(),
+        trained: task.trained(one),
     };
-    for one in labelled {
-        let plan = Plan { trained: task.trained(one), ..plan.clone() };
-        let set = of_dataset(task, &plan, one, document, progress)?;
-        document.drives.push(set);
-    }
-    Ok(())
-}
-
-fn of_dataset(
-    task: &Task,
-    plan: &Plan,
-    one: &LabelledDataset,
-    document: &mut Document,
-    progress: &Progress<'_>,
-) -> anyhow::Result<DriveSet> {
-    let mut recording = task.open(one)?;
-    let (truth, warnings) = truth(&recording, one);
-    document.warnings.extend(warnings);
-    let (inventory, span) = (recording.inventory().clone(), recording.times().length()?);
     let mut scoring_run =
-        ScoringRun::new(&inventory, &truth, plan, recording.times().longest_interval, span)?;
+        ScoringRun::new(&inventory, &truth, &plan, recording.times().longest_interval, span)?;
     run(&mut recording, &mut scoring_run, &one.location, progress)?;
-    let scores = scoring_run.scores();
-    let mut streams = Vec::new();
-    for score in &scores {
-        let scope = (&truth, scoring_run.sampled_time());
-        let reported = reported(task, score.scored_method, one, &mut recording, scope, progress)?;
-        streams.push(stream(&reported, &score.first_reports, scope));
-    }
+    let (scores, sampled_time) = (scoring_run.scores(), scoring_run.sampled_time());
     let all: Vec<WrongVerdict> =
         scores.iter().flat_map(|score| score.missed.iter().chain(&score.mistaken)).copied().collect();
     let mut measured = measured(&mut recording, &inventory, &all)?.into_iter();
+    let mut reports = Reports { task, one, recording: &mut recording, truth: &truth, sampled_time, progress };
+    let mut methods = Vec::new();
+    for (score, verdicts) in scores.into_iter().zip(verdicts) {
+        let reported = reports.of(score.scored_method, 1.0)?;
+        verdicts.extend(reported.iter().flat_map(|(_, reported)| &reported.verdicts));
+        let curve = reports.curve(score.scored_method)?;
+        methods.push(DriveScore {
+            method: score.scored_method.as_str(),
+            windows: score.windows,
+            stream: stream(&reported, &truth, sampled_time),
+            at_budget: curve.iter().find(|point| is_within(point, task.budget)).cloned(),
+            curve,
+            missed: described(&score.missed, &inventory, &mut measured),
+            mistaken: described(&score.mistaken, &inventory, &mut measured),
+        });
+    }
     document
         .warnings
         .extend(recording.problems().into_iter().map(|problem| remark(&Warning::Unreadable { problem })));
     Ok(DriveSet {
         dataset: one.location.clone(),
-        components: scoring_run.sampled_time().sampled_components().count(),
-        component_days: scoring_run.sampled_time().component_days(),
+        components: sampled_time.sampled_components().count(),
+        component_days: sampled_time.component_days(),
         labelled: truth.faults.len(),
-        budget: plan.budget,
-        methods: scores
-            .into_iter()
-            .zip(streams)
-            .map(|(score, stream)| drive_score(score, stream, &inventory, &mut measured))
-            .collect(),
+        budget: task.budget,
+        methods,
     })
+}
+
+fn is_within(point: &Point, budget: f64) -> bool {
+    point.false_alarms_per_1000_component_days <= budget
 }
 
 fn run(
@@ -135,64 +142,100 @@ fn measured(
 /// The suspects after each checkpoint, and those of the whole recording.
 type ReportedAfter = Vec<(Option<Span>, Reported)>;
 
-/// Runs the whole diagnosis with the beginning of the recording only. Peers are selected by all of it.
-fn reported(
-    task: &Task,
-    scored_method: ScoredMethod,
-    one: &LabelledDataset,
-    recording: &mut DatasetRecording,
-    (truth, sampled_time): (&Truth, &SampledTime),
-    progress: &Progress<'_>,
-) -> anyhow::Result<ReportedAfter> {
-    let (inventory, whole) = (recording.inventory().clone(), recording.times().length()?);
-    let beginnings = BEGINNINGS.map(|minutes| Span::from_seconds(60 * minutes)).into_iter();
-    let beginnings: Vec<Option<Span>> =
-        beginnings.filter(|beginning| *beginning < whole).map(Some).chain([None]).collect();
-    let mut reported = Vec::new();
-    for (number, &beginning) in beginnings.iter().enumerate() {
-        let message = format!("{}, reports of {}", one.location, scored_method.as_str());
-        progress(&message, number as f64 / beginnings.len() as f64);
-        let method = task.method(scored_method, one, beginning.unwrap_or(whole), &task.lengths)?;
-        let method: Box<dyn Method> = match beginning {
-            Some(span) => Box::new(Prefix { method, span }),
-            None => method,
-        };
-        let suspects = match diagnose(recording, &*method, &mut NoObserver) {
-            Ok(report) => report.suspects.iter().flat_map(Suspect::incidents).collect(),
-            Err(PipelineError::TooPoor(_)) => Vec::new(),
-            Err(error) => return Err(error.into()),
-        };
-        let seen = suspects.iter().filter(|one| begins_within(one, beginning, &inventory, sampled_time));
-        reported.push((beginning, Reported::of(seen, truth, &inventory)));
-    }
-    Ok(reported)
+/// The reports of one recording.
+struct Reports<'a> {
+    task: &'a Task,
+    one: &'a LabelledDataset,
+    recording: &'a mut DatasetRecording,
+    truth: &'a Truth,
+    sampled_time: &'a SampledTime,
+    progress: &'a Progress<'a>,
 }
 
-fn stream(
-    reported: &ReportedAfter,
-    first_reports: &FirstReports,
-    (truth, sampled_time): (&Truth, &SampledTime),
-) -> StreamScores {
-    let is_reported = |fault: &usize| reported.iter().any(|(_, reported)| reported.faults.contains(fault));
-    let first_reports =
-        first_reports.iter().filter(|(fault, _)| is_reported(fault)).map(|(&fault, &first)| (fault, first));
+impl Reports<'_> {
+    /// Runs the whole diagnosis with the beginning of the recording only. Peers are selected by all of it.
+    fn of(&mut self, scored_method: ScoredMethod, scale: f64) -> anyhow::Result<ReportedAfter> {
+        let (inventory, whole) = (self.recording.inventory().clone(), self.recording.times().length()?);
+        let beginnings = BEGINNINGS.map(|minutes| Span::from_seconds(60 * minutes)).into_iter();
+        let beginnings: Vec<Option<Span>> =
+            beginnings.filter(|beginning| *beginning < whole).map(Some).chain([None]).collect();
+        let message = format!("{}, reports of {}", self.one.location, scored_method.as_str());
+        let mut reported = Vec::new();
+        for (number, &beginning) in beginnings.iter().enumerate() {
+            (self.progress)(&message, number as f64 / beginnings.len() as f64);
+            let run = RunSettings { scale, ..self.task.run(beginning.unwrap_or(whole), &self.task.lengths) };
+            let method = self.task.method(scored_method, self.one, &run)?;
+            let method: Box<dyn Method> = match beginning {
+                Some(span) => Box::new(Prefix { method, span }),
+                None => method,
+            };
+            let suspects = suspects(self.recording, &*method)?;
+            let is_seen = |one: &&Suspect| begins_within(one, beginning, &inventory, self.sampled_time);
+            let seen = suspects.iter().filter(is_seen);
+            reported.push((beginning, Reported::of(seen, self.truth, &inventory)));
+        }
+        Ok(reported)
+    }
+
+    /// The results with other thresholds, lowest first; empty if they are not asked for, or need training.
+    fn curve(&mut self, scored_method: ScoredMethod) -> anyhow::Result<Vec<Point>> {
+        let scales = if self.task.is_swept && scored_method.can_be_swept() { &SCALES[..] } else { &[] };
+        scales.iter().map(|&scale| self.point(scored_method, scale)).collect()
+    }
+
+    fn point(&mut self, scored_method: ScoredMethod, scale: f64) -> anyhow::Result<Point> {
+        let reported = self.of(scored_method, scale)?;
+        Ok(Point {
+            scale,
+            false_alarms_per_1000_component_days: false_alarm_rate(&reported, self.sampled_time),
+            checkpoints: checkpoints(&reported, self.truth),
+        })
+    }
+}
+
+fn checkpoints(reported: &ReportedAfter, truth: &Truth) -> Vec<Checkpoint> {
+    reported.iter().map(|(after, reported)| reported.checkpoint(truth, *after)).collect()
+}
+
+/// Of the whole recording's report.
+fn false_alarm_rate(reported: &ReportedAfter, sampled_time: &SampledTime) -> f64 {
+    let false_alarms = reported.last().map_or(0, |(_, whole)| whole.mistaken.len());
+    per_1000_days(false_alarms, sampled_time.component_days())
+}
+
+fn stream(reported: &ReportedAfter, truth: &Truth, sampled_time: &SampledTime) -> StreamScores {
+    let delays = (0..truth.faults.len()).filter_map(|fault| delay(fault, reported, truth, sampled_time));
     let whole = reported.last().map(|(_, reported)| reported);
-    let false_alarms = whole.map_or(0, |whole| whole.mistaken.len());
     StreamScores {
-        checkpoints: reported.iter().map(|(after, reported)| reported.checkpoint(truth, *after)).collect(),
-        false_alarms_per_1000_component_days: per_1000_days(false_alarms, sampled_time.component_days()),
-        delay: Delay::new(&first_reports.collect(), truth, sampled_time),
+        checkpoints: checkpoints(reported, truth),
+        false_alarms_per_1000_component_days: false_alarm_rate(reported, sampled_time),
+        delay: Delay::new(delays.collect(), truth.faults.len()),
         component_mcc: whole.and_then(|whole| whole.by_component(truth, sampled_time).mcc()),
     }
 }
 
-fn drive_score(
-    score: Score,
-    stream: StreamScores,
+/// The sampled time from the begin of a fault to the first checkpoint whose report names it.
+fn delay(
+    fault: usize,
+    reported: &ReportedAfter,
+    truth: &Truth,
+    sampled_time: &SampledTime,
+) -> Option<Span> {
+    let (after, _) = reported.iter().find(|(_, reported)| reported.faults.contains(&fault))?;
+    let LabelledFault { label, members } = &truth.faults[fault];
+    let group = members.iter().find_map(|&member| sampled_time.group(member))?;
+    let until = |end| sampled_time.between(group, Timestamp::MIN, end);
+    let after = after.unwrap_or_else(|| until(Timestamp::MAX));
+    let before = label.begin.map_or(Span::ZERO, until);
+    Some((after + before * -1).max(Span::ZERO))
+}
+
+fn described(
+    wrong: &[WrongVerdict],
     inventory: &Inventory,
     measured: &mut dyn Iterator<Item = WindowMeans>,
-) -> DriveScore {
-    let mut window = |wrong: &WrongVerdict| {
+) -> Vec<WrongWindow> {
+    let window = |wrong: &WrongVerdict| {
         let WindowMeans { own, peers } = measured.next().unwrap_or(WindowMeans { own: None, peers: None });
         WrongWindow {
             component: inventory.components[wrong.component].name.clone(),
@@ -206,13 +249,5 @@ fn drive_score(
             unit: wrong.metric.metric().unit.symbol(),
         }
     };
-    DriveScore {
-        method: score.scored_method.as_str(),
-        windows: score.windows,
-        stream,
-        curve: score.curve,
-        at_budget: score.at_budget,
-        missed: score.missed.iter().map(&mut window).collect(),
-        mistaken: score.mistaken.iter().map(&mut window).collect(),
-    }
+    wrong.iter().map(window).collect()
 }

@@ -1,7 +1,7 @@
 //! The study `experiments`: each dataset is one experiment on a test bench.
 
 use crate::scoring::experiments::{Experiment, ReportedServer, bench_rates};
-use crate::scoring::scored_method::ScoredMethod;
+use crate::scoring::reliability::{Verdict, verdicts};
 use crate::scoring::truth::Truth;
 use laggard_core::model::cluster::Inventory;
 use laggard_core::model::component::{Container, Kind};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::datasets::LabelledDataset;
 use super::document::{BenchScore, Document};
-use super::{Progress, Task, truth};
+use super::{Progress, Task};
 use laggard_core::diagnosis::Suspect;
 use laggard_core::pipeline::{NoObserver, diagnose};
 use laggard_core::recording::Recording;
@@ -28,8 +28,14 @@ const LENGTHS: [Span; 1] = [Span::from_seconds(60)];
 
 /// The results of all methods for one experiment.
 struct Run {
-    outcomes: Vec<(ScoredMethod, Experiment)>,
+    /// In the order of the methods.
+    outcomes: Vec<Outcome>,
     warnings: Vec<Remark>,
+}
+
+struct Outcome {
+    experiment: Experiment,
+    verdicts: Vec<Verdict>,
 }
 
 pub(super) fn evaluate(
@@ -37,7 +43,7 @@ pub(super) fn evaluate(
     labelled: &[LabelledDataset],
     document: &mut Document,
     progress: &Progress<'_>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<Vec<Verdict>>> {
     let done = AtomicUsize::new(0);
     let run = |one: &LabelledDataset| {
         let run = run(task, one);
@@ -46,30 +52,34 @@ pub(super) fn evaluate(
         run
     };
     let runs: Vec<Run> = labelled.par_iter().map(run).collect::<anyhow::Result<_>>()?;
-    for &scored_method in &task.methods {
-        let of_entrant =
-            |run: &Run| run.outcomes.iter().find(|(e, _)| *e == scored_method).map(|(_, one)| one.clone());
-        let experiments: Vec<Experiment> = runs.iter().filter_map(of_entrant).collect();
+    let mut verdicts = Vec::new();
+    for (number, &scored_method) in task.methods.iter().enumerate() {
+        let outcomes = || runs.iter().map(|run| &run.outcomes[number]);
+        let experiments: Vec<Experiment> = outcomes().map(|outcome| outcome.experiment.clone()).collect();
         let wrong = labelled.iter().zip(&experiments).filter_map(|(one, experiment)| wrong(one, experiment));
         document.experiments.push(BenchScore {
             method: scored_method.as_str(),
             rates: bench_rates(&experiments),
             wrong: wrong.collect(),
         });
+        verdicts.push(outcomes().flat_map(|outcome| outcome.verdicts.iter().copied()).collect());
     }
     document.warnings.extend(runs.into_iter().flat_map(|run| run.warnings));
-    Ok(())
+    Ok(verdicts)
 }
 
 fn run(task: &Task, one: &LabelledDataset) -> anyhow::Result<Run> {
     let mut recording = task.open(one)?;
-    let (truth, warnings) = truth(&recording, one);
+    let (truth, warnings) = task.truth(&recording, one)?;
     let (span, rate) = (recording.times().length()?, rate(one));
     let mut outcomes = Vec::new();
     for &scored_method in &task.methods {
-        let method = task.method(scored_method, one, span, &LENGTHS)?;
+        let method = task.method(scored_method, one, &task.run(span, &LENGTHS))?;
         let report = diagnose(&mut recording, &*method, &mut NoObserver)?;
-        outcomes.push((scored_method, experiment(one, rate, &truth, recording.inventory(), &report)));
+        outcomes.push(Outcome {
+            experiment: experiment(one, rate, &truth, recording.inventory(), &report),
+            verdicts: verdicts(report.suspects.iter(), &truth, recording.inventory()),
+        });
     }
     Ok(Run { outcomes, warnings })
 }

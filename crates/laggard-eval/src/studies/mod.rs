@@ -2,6 +2,7 @@
 //! In: datasets with their labels. Out: [`Document`]. Always: a label that names no component is reported, since it cannot
 //! be scored.
 
+pub mod calibration;
 pub mod datasets;
 pub mod document;
 mod drives;
@@ -12,19 +13,25 @@ pub mod sensitivity;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::scoring::reliability::{Reliability, Verdict};
 use crate::scoring::scored_method::{RunSettings, ScoredMethod};
 use crate::scoring::truth::{Truth, UnknownLabel};
+use laggard_core::diagnosis::Suspect;
+use laggard_core::methods::Method;
 use laggard_core::methods::choice::ChoiceError;
 use laggard_core::methods::papers::settings::PaperSettings;
 use laggard_core::methods::papers::thresholds::Thresholds;
+use laggard_core::model::cluster::ClusterFile;
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
+use laggard_core::pipeline::{NoObserver, PipelineError, diagnose};
 use laggard_core::report::Remark;
 
 use datasets::LabelledDataset;
 use document::Document;
 use laggard_core::recording::Recording;
 use laggard_core::tables::Table;
+use laggard_store::dataset::Dataset;
 use laggard_store::dataset_recording::DatasetRecording;
 
 /// The settings of a study.
@@ -43,8 +50,31 @@ pub struct Task {
     pub budget: f64,
     /// Thresholds for all datasets.
     pub trained: Vec<Thresholds>,
-    /// The cluster file; `None`: the one in the dataset.
-    pub cluster: Option<PathBuf>,
+    pub cluster: ClusterChoice,
+}
+
+/// The cluster file that datasets are scored with.
+#[derive(Clone)]
+pub enum ClusterChoice {
+    /// The one in the dataset, if there is one.
+    Own,
+    File(PathBuf),
+    /// None, even if the dataset has one: peers are found by what was recorded.
+    Without,
+}
+
+impl ClusterChoice {
+    /// Opens a dataset until a time.
+    fn open(&self, dataset: &Dataset, until: Timestamp) -> anyhow::Result<DatasetRecording> {
+        let (dataset, times) = (dataset.clone(), (Timestamp::MIN, until));
+        let recording = match self {
+            ClusterChoice::Own => DatasetRecording::open(dataset, None, times),
+            ClusterChoice::File(file) => DatasetRecording::open(dataset, Some(file), times),
+            ClusterChoice::Without => DatasetRecording::described(dataset, &ClusterFile::default(), times),
+        };
+        // Feedback of operators must not change the scores.
+        Ok(recording?.without_feedback())
+    }
 }
 
 /// The kind of labels.
@@ -102,11 +132,13 @@ impl Study {
 }
 
 impl Task {
-    /// Ignores feedback of operators, which must not change the scores.
     pub fn open(&self, labelled: &LabelledDataset) -> anyhow::Result<DatasetRecording> {
-        let always = (Timestamp::MIN, Timestamp::MAX);
-        let recording = DatasetRecording::open(labelled.dataset.clone(), self.cluster.as_deref(), always)?;
-        Ok(recording.without_feedback())
+        self.open_until(labelled, Timestamp::MAX)
+    }
+
+    /// As a user has it at a time.
+    fn open_until(&self, labelled: &LabelledDataset, until: Timestamp) -> anyhow::Result<DatasetRecording> {
+        self.cluster.open(&labelled.dataset, until)
     }
 
     /// The thresholds for all datasets, then those of the dataset.
@@ -114,17 +146,40 @@ impl Task {
         self.trained.iter().chain(&labelled.trained).cloned().collect()
     }
 
-    /// A method for a recording of this length.
+    /// The settings for a recording of this length.
+    fn run(&self, span: Span, lengths: &[Span]) -> RunSettings {
+        let lengths = lengths.to_vec();
+        RunSettings { span, lengths, scale: 1.0, step: self.step, settings: self.settings }
+    }
+
     fn method(
         &self,
         scored_method: ScoredMethod,
         labelled: &LabelledDataset,
-        span: Span,
-        lengths: &[Span],
-    ) -> Result<Box<dyn laggard_core::methods::Method>, ChoiceError> {
-        let lengths = lengths.to_vec();
-        let run = RunSettings { span, lengths, scale: 1.0, step: self.step, settings: self.settings };
-        scored_method.method(&run, &self.trained(labelled))
+        run: &RunSettings,
+    ) -> Result<Box<dyn Method>, ChoiceError> {
+        scored_method.method(run, &self.trained(labelled))
+    }
+
+    /// The labelled faults of a recording, and labels that name no component. Labels have the names of the dataset's cluster
+    /// file, also where it is scored without one. Labels of a shared file may name components of other datasets.
+    fn truth(
+        &self,
+        recording: &DatasetRecording,
+        labelled: &LabelledDataset,
+    ) -> anyhow::Result<(Truth, Vec<Remark>)> {
+        let inventory = recording.inventory();
+        let (truth, unknown) = match self.cluster {
+            ClusterChoice::Own | ClusterChoice::File(_) => Truth::new(inventory, &labelled.labels),
+            ClusterChoice::Without => {
+                let named = ClusterChoice::Own.open(&labelled.dataset, Timestamp::MAX)?;
+                let (truth, unknown) = Truth::new(named.inventory(), &labelled.labels);
+                (truth.of_other_inventory(named.inventory(), inventory), unknown)
+            }
+        };
+        let remark = |unknown_label: UnknownLabel| remark(unknown_label, labelled.file.as_deref());
+        let unknown = if labelled.is_shared { Vec::new() } else { unknown };
+        Ok((truth, unknown.into_iter().map(remark).collect()))
     }
 
     /// Warnings about methods, independent of the data.
@@ -160,22 +215,29 @@ pub fn evaluate(
     progress: &Progress<'_>,
 ) -> anyhow::Result<Document> {
     let mut document = Document::default();
-    match study {
+    let verdicts = match study {
         Study::Drives => drives::evaluate(task, labelled, &mut document, progress)?,
         Study::Experiments => experiments::evaluate(task, labelled, &mut document, progress)?,
         Study::Events => events::evaluate(task, labelled, &mut document, progress)?,
-    }
+    };
+    let reliability = |(scored_method, verdicts): (&ScoredMethod, &Vec<Verdict>)| {
+        Reliability::new(scored_method.as_str(), verdicts)
+    };
+    document.reliability = task.methods.iter().zip(&verdicts).map(reliability).collect();
     document.warnings.extend(task.remarks(labelled));
     Ok(document)
 }
 
-/// Labels without a component are not reported for a shared labels file, which also names components of other
-/// datasets.
-fn truth(recording: &DatasetRecording, labelled: &LabelledDataset) -> (Truth, Vec<Remark>) {
-    let (truth, unknown) = Truth::new(recording.inventory(), &labelled.labels);
-    let remark = |unknown_label: UnknownLabel| remark(unknown_label, labelled.file.as_deref());
-    let unknown = if labelled.is_shared { Vec::new() } else { unknown };
-    (truth, unknown.into_iter().map(remark).collect())
+/// The suspects of a recording; none if it is too poor to evaluate.
+fn suspects(
+    recording: &mut DatasetRecording,
+    method: &dyn Method,
+) -> Result<Vec<Suspect>, PipelineError> {
+    match diagnose(recording, method, &mut NoObserver) {
+        Ok(report) => Ok(report.suspects.iter().flat_map(Suspect::incidents).collect()),
+        Err(PipelineError::TooPoor(_)) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
 }
 
 fn remark(unknown_label: UnknownLabel, file: Option<&Path>) -> Remark {

@@ -15,7 +15,6 @@ use laggard_core::recording::Recording;
 use laggard_core::report::Remark;
 use laggard_core::training::{LearntThresholds, Trainable};
 use laggard_store::dataset::Dataset;
-use laggard_store::dataset_recording::DatasetRecording;
 
 use super::datasets::LabelledDataset;
 use super::document::{Document, SweptParameter, SweptValue};
@@ -103,9 +102,7 @@ fn testbench(task: &Task) -> Result<Testbench, ChoiceError> {
 /// Learns the thresholds, if there are training data; also returns the metrics that could not be learnt.
 fn train(task: &Task, sweep: &Sweep) -> anyhow::Result<(Vec<Thresholds>, Option<String>)> {
     let Some(location) = &sweep.training else { return Ok((Vec::new(), None)) };
-    let always = (Timestamp::MIN, Timestamp::MAX);
-    let recording = DatasetRecording::open(Dataset::open(location)?, task.cluster.as_deref(), always)?;
-    let mut recording = recording.without_feedback();
+    let mut recording = task.cluster.open(&Dataset::open(location)?, Timestamp::MAX)?;
     let trainable = Trainable::Testbench(testbench(task)?);
     let (from, to) = recording.times().ends(trainable.method().step(recording.times().longest_interval))?;
     let LearntThresholds { groups, refused, .. } =

@@ -63,6 +63,15 @@ impl DatasetRecording {
         (from, to): (Timestamp, Timestamp),
     ) -> Result<DatasetRecording, OpenError> {
         let file = cluster_file(&dataset, cluster)?;
+        DatasetRecording::described(dataset, &file, (from, to))
+    }
+
+    /// Opens a dataset whose components are described by `file`.
+    pub fn described(
+        dataset: Dataset,
+        file: &ClusterFile,
+        (from, to): (Timestamp, Timestamp),
+    ) -> Result<DatasetRecording, OpenError> {
         let (overviews, problems) = overviews(&dataset, is_of_system)?;
         let (feedback, misread) = notebook::read(&dataset)?;
         let (facts, unread) = dataset.facts(to)?;
@@ -74,7 +83,7 @@ impl DatasetRecording {
         let mut recording = DatasetRecording {
             times,
             segments,
-            inventory: Inventory::with_facts(&file, &recorded, &by_host(&facts)),
+            inventory: Inventory::with_facts(file, &recorded, &by_host(&facts)),
             feedback: feedback.by(to),
             problems: Vec::new(),
         };

@@ -103,6 +103,14 @@ impl Cause {
         Cause::Unknown,
     ];
 
+    /// The probability of a cause without any evidence: all faults are alike.
+    pub const PRIOR: f64 = 1.0 / (Cause::ALL.len() - 2) as f64;
+
+    /// A component with another load than its peers is healthy, and an unknown cause says nothing.
+    pub fn is_fault(self) -> bool {
+        !matches!(self, Cause::WorkloadSkew | Cause::Unknown)
+    }
+
     fn description(self) -> &'static Description {
         match self {
             Cause::DiskHog => &disk_hog::DESCRIPTION,
@@ -165,7 +173,7 @@ impl fmt::Display for Cause {
 }
 
 /// Strengths are distinguished by their logarithm up to this multiple of the threshold.
-const STRONGEST: f64 = 8.0;
+pub(super) const STRONGEST: f64 = 8.0;
 
 /// From 0 at the threshold to 1 at [`STRONGEST`].
 fn weight(strength: f64) -> f64 {
@@ -190,6 +198,12 @@ mod tests {
     #[test]
     fn names_lead_back_to_causes() {
         assert!(Cause::ALL.into_iter().all(|cause| Cause::named(cause.as_str()) == Some(cause)));
+    }
+
+    #[test]
+    fn the_priors_of_all_faults_are_one() {
+        let faults = Cause::ALL.into_iter().filter(|cause| cause.is_fault()).count();
+        assert!((faults as f64 * Cause::PRIOR - 1.0).abs() < 1e-9);
     }
 
     #[test]

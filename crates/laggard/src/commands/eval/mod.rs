@@ -13,7 +13,7 @@ use laggard_core::recording::Recording;
 use laggard_eval::scoring::{RunSettings, ScoredMethod, laggard};
 use laggard_eval::studies::datasets::{self, LabelledDataset, thresholds};
 use laggard_eval::studies::sensitivity::{SWEPT, Sweep, sweep};
-use laggard_eval::studies::{Study, Task, evaluate};
+use laggard_eval::studies::{ClusterChoice, Study, Task, evaluate};
 
 use crate::arguments::positive_span;
 use crate::failure::{Done, Outcome, tell};
@@ -33,6 +33,7 @@ Examples:
   laggard eval bench                             a folder of experiments, each with its labels.csv
   laggard eval recordings/gluster-10-10.tar.zst --step 200ms
   laggard eval day --study events --json
+  laggard eval bench --without-cluster-file --reliability
   laggard eval bench --method testbench --set window=128
   laggard eval bench --sweep --train calm        how the rates depend on the numbers of testbench
   laggard eval bench --sweep=k,window --json")]
@@ -87,6 +88,12 @@ pub(crate) struct Eval {
     /// The cluster file. Default: cluster.toml in each dataset, or none.
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
+    /// Score without cluster files, also where datasets have one.
+    #[arg(long, conflicts_with = "cluster")]
+    without_cluster_file: bool,
+    /// Also print how often stated causes are right, by their confidence.
+    #[arg(long, conflicts_with = "sweep")]
+    reliability: bool,
     /// As JSON: see docs/scoring.md.
     #[arg(long)]
     json: bool,
@@ -138,6 +145,9 @@ impl Eval {
             output::json(&document)?;
         } else {
             print::print(&document)?;
+            if self.reliability {
+                print::reliability(&document)?;
+            }
         }
         for warning in &document.warnings {
             tell(format_args!("warning: {}\n  next: {}", warning.text, warning.next));
@@ -164,8 +174,16 @@ impl Eval {
             is_swept: self.curve,
             budget: self.budget,
             trained: self.thresholds.iter().map(|file| thresholds(file)).collect::<anyhow::Result<_>>()?,
-            cluster: self.cluster.clone(),
+            cluster: self.cluster_choice(),
         })
+    }
+
+    fn cluster_choice(&self) -> ClusterChoice {
+        match &self.cluster {
+            Some(file) => ClusterChoice::File(file.clone()),
+            None if self.without_cluster_file => ClusterChoice::Without,
+            None => ClusterChoice::Own,
+        }
     }
 }
 

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use laggard_core::model::time::Span;
-use laggard_eval::scoring::{BenchRates, Rates};
-use laggard_eval::scoring::{Checkpoint, Delay};
+use laggard_eval::scoring::{BenchRates, Checkpoint, Delay, Rates, Reliability};
 
 use crate::output;
 use laggard_eval::studies::document::{
@@ -39,7 +38,7 @@ fn drives(set: &DriveSet) -> anyhow::Result<()> {
     ))?;
     heading("\nReported faults by amount of data, from the first sample on (+ false alarms)")?;
     output::print(&stream(set))?;
-    heading("\nSingle windows")?;
+    heading("\nVerdicts of single windows, of which reports are made")?;
     output::print(&windows(set))?;
     if set.methods.iter().any(|method| !method.curve.is_empty()) {
         let budget = set.budget;
@@ -281,17 +280,42 @@ fn events(methods: &[EventScore]) -> anyhow::Result<()> {
         }
     }
     output::print(&table)?;
-    heading(
-        "\nReports without an event: suspects, and components that were reported as faulty at least once",
-    )?;
-    let mut table =
-        output::table(&["method", "suspects", "components", "per 1000 component-days"], &[1, 2, 3]);
+    heading("\nSuspects without an event: at the end of the recordings, and in any report that was read")?;
+    let columns = ["method", "at the end", "per 1000 component-days", "at any time"];
+    let mut table = output::table(&columns, &[1, 2, 3]);
     for method in methods {
-        let rate = format!("{:.2}", method.false_alarms_per_1000_component_days);
-        let counts = [method.other_incidents, method.false_alarms].map(|count| count.to_string());
-        table.add_row([method.method.to_owned()].into_iter().chain(counts).chain([rate]));
+        table.add_row([
+            method.method.to_owned(),
+            method.false_alarms.to_string(),
+            format!("{:.2}", method.false_alarms_per_1000_component_days),
+            method.false_alarms_at_any_time.to_string(),
+        ]);
     }
     Ok(output::print(&table)?)
+}
+
+/// How often stated causes are right.
+pub(crate) fn reliability(document: &Document) -> anyhow::Result<()> {
+    heading("\nStated confidence of causes, and how many were right (95 % interval)")?;
+    let columns = ["method", "confidence", "causes", "mean", "right", "from", "to"];
+    let mut table = output::table(&columns, &[1, 2, 3, 4, 5, 6]);
+    for Reliability { method, bins, .. } in &document.reliability {
+        for (number, bin) in bins.iter().enumerate() {
+            let method = if number == 0 { method } else { "" };
+            let range = format!("{:.0} to {:.0} %", 100.0 * bin.from, 100.0 * bin.to);
+            let shares = [bin.stated, bin.share, bin.low, bin.high].map(|share| percent(Some(share)));
+            table.add_row([method.to_owned(), range, bin.verdicts.to_string()].into_iter().chain(shares));
+        }
+    }
+    output::print(&table)?;
+    document.reliability.iter().try_for_each(|of_method| {
+        let Reliability { method, verdicts, unknown, .. } = of_method;
+        let (right, error) = (percent(of_method.right), percent(of_method.expected_calibration_error));
+        heading(&format!(
+            "{method}: {}, {right} right; expected calibration error {error}; {unknown} without a cause",
+            output::count(*verdicts, "cause")
+        ))
+    })
 }
 
 fn sweep(swept: &SweptParameter) -> anyhow::Result<()> {
