@@ -56,9 +56,8 @@ pub(super) const CALIBRATION: Calibration =
 }
 
 fn report(systems: &[(String, Vec<Case>)], calibration: &Calibration) {
-    let of_system = |cases: &[Case]| -> Vec<Verdict> {
-        cases.iter().map(|case| case.verdict(calibration)).collect()
-    };
+    let of_system =
+        |cases: &[Case]| -> Vec<Verdict> { cases.iter().map(|case| case.verdict(calibration)).collect() };
     let mut all = Vec::new();
     for (name, cases) in systems {
         let verdicts = of_system(cases);
@@ -75,7 +74,8 @@ fn report(systems: &[(String, Vec<Case>)], calibration: &Calibration) {
 }
 
 fn summary(reliability: &Reliability) -> String {
-    let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+    let percent =
+        |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share));
     format!(
         "{} causes, {} right, expected calibration error {}",
         reliability.verdicts,

@@ -364,8 +364,8 @@ fn what_cannot_be_diagnosed_is_refused_with_a_reason() {
         (vec![data.into(), "--html".into(), path("none/page.html")], 2, "its folder does not exist"),
         (vec![data.into(), "--html".into(), path("empty")], 2, "expected a file name, found a folder"),
         (vec![data.into(), "--cluster".into(), path("none")], 2, "No such file"),
-        (vec![data.into(), "--windows 100d".into()], 4, "no component was evaluated"),
-        (vec![data.into(), "--method production".into()], 4, "no component was evaluated"),
+        (vec![data.into(), "--windows 100d".into()], 4, "nothing could be evaluated"),
+        (vec![data.into(), "--method production".into()], 4, "nothing could be evaluated"),
     ] {
         let words: Vec<&str> = arguments.iter().flat_map(|part| part.split(' ')).collect();
         let (found, printed) = refused(&[&["diagnose"], &words[..]].concat());

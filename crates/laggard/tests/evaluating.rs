@@ -127,7 +127,11 @@ fn an_event_is_found_as_one_incident() {
     let kind = &score["kinds"]["disk-busy"];
     assert_eq!((&kind["events"], &kind["found"]), (&1.into(), &1.into()), "{score}");
     assert_eq!(kind["incidents"], serde_json::json!([1]), "{score}");
-    assert_eq!((&score["other_incidents"], &score["false_alarms"]), (&0.into(), &0.into()), "{score}");
+    assert_eq!(
+        (&score["false_alarms_at_any_time"], &score["false_alarms"]),
+        (&0.into(), &0.into()),
+        "{score}"
+    );
 }
 
 #[test]

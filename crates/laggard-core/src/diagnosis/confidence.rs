@@ -4,7 +4,6 @@
 //! The number of metrics that agree, the number of anomalous windows, the length of the incident and what was not recorded
 //! are no inputs: with these two, none of them improved predictions for systems that were left out of the fit.
 
-use super::calibration::CALIBRATION;
 use super::causes::{Cause, STRONGEST};
 
 /// The evidence for the leading fault.
@@ -34,10 +33,6 @@ impl Support {
     pub fn inputs(&self) -> [f64; 2] {
         [self.lead.clamp(0.0, 1.0), self.strength.clamp(1.0, STRONGEST).ln()]
     }
-
-    pub(super) fn confidence(&self) -> f64 {
-        CALIBRATION.confidence(self)
-    }
 }
 
 impl Calibration {
@@ -53,7 +48,8 @@ mod tests {
     use super::*;
 
     fn confidence(lead: f64, strength: f64) -> f64 {
-        Support { cause: Cause::DiskBusy, lead, strength }.confidence()
+        let calibration = Calibration { intercept: -4.0, lead: 10.0, strength: 1.5 };
+        calibration.confidence(&Support { cause: Cause::DiskBusy, lead, strength })
     }
 
     #[test]

@@ -207,7 +207,8 @@ impl Strengths {
     }
 
     pub(super) fn highest(&self) -> f64 {
-        let disk = self.latency.max(self.minute_latency).max(self.more_disk_traffic).max(self.less_disk_traffic);
+        let disk =
+            self.latency.max(self.minute_latency).max(self.more_disk_traffic).max(self.less_disk_traffic);
         let network = self.more_network().max(self.less_network).max(self.congestion).max(self.round_trips);
         disk.max(network).max(self.cpu).max(self.memory).max(self.lost()).max(self.activity)
     }

@@ -86,7 +86,7 @@ impl DiskLoad {
         self.more_network.map(|more| more >= EXPLAINED_SHARE * self.more)
     }
 
-    /// More load, and the latency that follows from it. Where nobody knows whether requests came by the network, the device
+    /// More load, and the latency that follows from it. Where it is not known whether requests came by the network, the device
     /// must be as fast as its peers with each of them.
     fn is_hot(&self, is_past: bool) -> bool {
         let load = self.data.max(self.requests);

@@ -27,7 +27,7 @@ pub(crate) fn slower(context: Context<'_>, mentioned: &BTreeSet<&str>) -> Option
     })
 }
 
-/// A disk with a fraction of its peers' latency for a while may do nothing: requests that fail at once are fast.
+/// A disk with a fraction of its peers' latency for a while may do nothing: requests that fail immediately are fast.
 const FAST_RATIO: f64 = 0.2;
 /// Over a shorter time, the mean of a disk with few requests may be that of fast ones by chance.
 const FAST_TIME: Span = Span::from_seconds(300);
@@ -90,7 +90,7 @@ const MOST: f64 = 0.5;
 /// The share of a recording that is short: a twentieth.
 const SHORT_SHARE: usize = 20;
 
-/// Why a disk with that ratio is no suspect.
+/// The reason why a disk with that ratio is not a suspect.
 fn reason(disk: usize, ratio: f64, context: Context<'_>) -> SlowReason {
     let waited = additional_waiting(disk, context);
     let all: f64 = waited.iter().filter(|waited| **waited > 0.0).sum();

@@ -64,7 +64,7 @@ pub enum LoadDifference {
     LargerRequests,
 }
 
-/// Why a disk with a higher mean latency is no suspect.
+/// The reason why a disk with a higher mean latency is not a suspect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SlowReason {
     Mild,

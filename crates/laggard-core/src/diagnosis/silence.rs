@@ -22,7 +22,7 @@ const SHORTEST_ABSENCE: Span = Span::from_seconds(60);
 /// is read through from time to time.
 const REGULAR_SHARE: f64 = 0.8;
 
-/// What is known of less than this share of an incident's length says little about the disk's usual use.
+/// A time shorter than this share of an incident's length says little about the disk's usual use.
 const KNOWN_SHARE: usize = 4;
 
 /// True if a disk was used like its peers before an incident; or after it, where little was recorded before.

@@ -54,7 +54,6 @@ pub struct Suspect {
     pub until: Timestamp,
     pub is_ongoing: bool,
     /// Less serious incidents of the same component and cause.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_times: Vec<OtherTime>,
     /// Names of the affected components.
     pub explains: Vec<String>,

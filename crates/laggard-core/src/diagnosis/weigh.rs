@@ -4,6 +4,7 @@
 //! Each cause is weighed by itself, so that a secondary effect does not win because it was checked first
 //! (FAST '10, section 14).
 
+use super::calibration::CALIBRATION;
 use super::causes::Cause;
 use super::confidence::Support;
 use super::facts::Facts;
@@ -18,8 +19,8 @@ pub(super) struct WeighedCause {
 
 /// The weight of an unknown cause.
 const DOUBT: f64 = 0.35;
-/// A confidence below this is thin.
-const THIN: f64 = 0.3;
+/// A cause that is right less often than one in five is not worth naming.
+const THIN: f64 = 0.2;
 
 /// The causes that fit, most likely first. There is always one: unknown, if nothing fits.
 pub(super) fn weigh(facts: &Facts) -> Vec<WeighedCause> {
@@ -44,7 +45,7 @@ pub(super) fn weigh(facts: &Facts) -> Vec<WeighedCause> {
 fn confidence(facts: &Facts, weights: &Weights) -> f64 {
     let all: f64 = weights.iter().map(|(_, weight, _)| weight).sum::<f64>() + DOUBT;
     let share = weights.first().map_or(0.0, |(_, weight, _)| weight / all);
-    support(facts, weights).map_or(share, |support| support.confidence())
+    support(facts, weights).map_or(share, |support| CALIBRATION.confidence(&support))
 }
 
 /// The evidence for the leading fault; nothing if no fault fits, or load fits better.

@@ -166,7 +166,7 @@ impl Report {
     /// False if no component was evaluated, or most disks in use were not: then the absence of suspects says nothing.
     pub fn can_tell(&self) -> bool {
         let (compared, in_use) = self.disks_in_use();
-        let is_without_disks = in_use == 0 && self.groups.iter().any(|g| g.is_evaluated && !g.kind.is_disk());
+        let is_without_disks = !self.groups.iter().any(|group| group.kind.is_disk());
         self.members(true) > 0 && (is_without_disks || compared > 0 && 2 * compared >= in_use)
     }
 

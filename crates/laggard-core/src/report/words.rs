@@ -190,7 +190,7 @@ pub fn certainty(report: &Report) -> Vec<String> {
     sentences
 }
 
-/// What would have been found, as far as it was measured.
+/// The slowdowns that would have been found, as far as they were measured.
 fn detection_limits(report: &Report) -> Vec<String> {
     let limits: Vec<DetectionLimit> = report.detection_limits.iter().map(|one| one.limit).collect();
     let mut sentences = limit_texts::sentences(&limits);

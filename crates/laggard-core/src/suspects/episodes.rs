@@ -83,7 +83,7 @@ struct Run {
 /// A run goes on over one window that is not anomalous.
 const PAUSE_WINDOWS: i64 = 1;
 /// Episodes no further apart are one: faults come and go.
-const PAUSE: Span = Span::from_seconds(1800);
+pub(super) const PAUSE: Span = Span::from_seconds(1800);
 
 impl Tracker {
     /// The length of the windows that are counted; an hour, if all are.
@@ -281,20 +281,19 @@ impl Track {
                 _ => merged.push((begin, end, peak)),
             }
         }
-        merged
-            .into_iter()
-            .map(|span| self.episode((component, group), counted_length, evaluated, span))
-            .collect()
+        let sharpened = merged.into_iter().flat_map(|(begin, end, peak)| {
+            let parts = self.sharpened(begin, end, counted_length, evaluated);
+            parts.into_iter().map(move |(begin, end)| (begin, end, peak))
+        });
+        sharpened.map(|span| self.episode((component, group), counted_length, span)).collect()
     }
 
     fn episode(
         &self,
         (component, group): (usize, usize),
         counted_length: Option<Span>,
-        evaluated: &EvaluatedTimes,
         (begin, end, peak): (Timestamp, Timestamp, f64),
     ) -> Episode {
-        let (begin, end) = self.sharpened(begin, end, counted_length, evaluated);
         let is_counted =
             |run: &&Run| counted_length.is_none_or(|counted_length| counted_length == run.length);
         let counted = self.runs.iter().filter(is_counted).filter(|run| run.begin < end && begin < run.end);
@@ -310,21 +309,21 @@ impl Track {
         }
     }
 
-    /// From the first to the last part of a time that has many anomalous windows of the counted length for few others. A mild
-    /// limp shows in some of them only, so a calm one takes off less than an anomalous one adds. A fault may return: parts
-    /// with at least half of the most count.
+    /// The parts of a time that have many anomalous windows of the counted length for few others. A mild limp shows in some
+    /// of them only, so a calm one takes off less than an anomalous one adds. A fault may return: parts that are about like
+    /// the worst one count, and with a short pause between them they are one.
     fn sharpened(
         &self,
         begin: Timestamp,
         end: Timestamp,
         counted_length: Option<Span>,
         evaluated: &EvaluatedTimes,
-    ) -> (Timestamp, Timestamp) {
+    ) -> Vec<(Timestamp, Timestamp)> {
         const CALM: f64 = 0.25;
-        const ALIKE: f64 = 0.5;
+        const ALIKE: f64 = 0.3;
         let mut runs: Vec<&Run> = self.runs.iter().filter(|run| run.begin < end && begin < run.end).collect();
         let Some(length) = counted_length.or(runs.iter().map(|run| run.length).min()) else {
-            return (begin, end);
+            return vec![(begin, end)];
         };
         runs.retain(|run| run.length == length);
         runs.sort_by_key(|run| run.begin);
@@ -347,10 +346,15 @@ impl Track {
         }
         let most = parts.iter().map(|part| part.most).fold(0.0, f64::max);
         parts.retain(|part| part.most >= ALIKE * most);
-        match (parts.first(), parts.last()) {
-            (Some(first), Some(last)) => (first.since.max(begin - length), last.until.min(end + length)),
-            _ => (begin, end),
+        let mut times: Vec<(Timestamp, Timestamp)> = Vec::new();
+        for part in parts {
+            let (since, until) = (part.since.max(begin - length), part.until.min(end + length));
+            match times.last_mut() {
+                Some(last) if since - last.1 <= PAUSE => last.1 = until,
+                _ => times.push((since, until)),
+            }
         }
+        if times.is_empty() { vec![(begin, end)] } else { times }
     }
 }
 

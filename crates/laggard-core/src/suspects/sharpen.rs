@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::episodes::Episode;
+use super::episodes::{Episode, PAUSE};
 use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 
@@ -29,7 +29,11 @@ pub fn sharpen(episode: &mut Episode, course: &Course) {
     // Most of a window may be calm: the usual excess is that of the worse half.
     let Some(&usual) = usual.get(usual.len() * 3 / 4).filter(|usual| **usual > 0.0) else { return };
     let least = usual / 4.0;
-    let Some((first, last)) = worse_parts(&course.excess, least) else { return };
+    let pause = (PAUSE.micros() / course.bucket.micros().max(1)) as usize;
+    let times = worse_times(&course.excess, least, pause);
+    let common =
+        |&(first, last): &(usize, usize)| at(last + 1).min(episode.end) - at(first).max(episode.begin);
+    let Some((first, last)) = times.into_iter().max_by_key(common) else { return };
     let (begin, end) = (at(first), at(last + 1));
     if begin < episode.end && episode.begin < end {
         (episode.begin, episode.end) = (begin, end);
@@ -56,18 +60,25 @@ pub fn align_minutes(episodes: &mut [Episode]) {
     }
 }
 
-/// From the first to the last part that is about as much worse as the worst one: a fault that returns is still there.
-fn worse_parts(excess: &[f64], least: f64) -> Option<(usize, usize)> {
-    let worst = densest(excess, least, 0..excess.len())?;
+/// The times that are about as much worse as the worst one: a fault may return. With a short pause between them, they are
+/// one.
+fn worse_times(excess: &[f64], least: f64, pause: usize) -> Vec<(usize, usize)> {
+    let Some(worst) = densest(excess, least, 0..excess.len()) else { return Vec::new() };
     let mut parts = Vec::new();
     alike(excess, least, 0..excess.len(), ALIKE * worst.sum, &mut parts);
-    let first = parts.iter().map(|part| part.first).min()?;
-    let last = parts.iter().map(|part| part.last).max()?;
-    Some((first, last))
+    parts.sort_by_key(|part| part.first);
+    let mut times: Vec<(usize, usize)> = Vec::new();
+    for part in parts {
+        match times.last_mut() {
+            Some(last) if part.first - last.1 <= pause => last.1 = part.last,
+            _ => times.push((part.first, part.last)),
+        }
+    }
+    times
 }
 
 /// A part with this share of the worst part's sum is like it.
-const ALIKE: f64 = 0.5;
+const ALIKE: f64 = 0.3;
 
 /// Collects the parts with at least this sum.
 fn alike(excess: &[f64], least: f64, range: Range<usize>, least_sum: f64, parts: &mut Vec<Part>) {
@@ -110,18 +121,19 @@ mod tests {
     #[test]
     fn the_worse_part_is_found_though_one_value_in_it_is_not() {
         let excess = [0.0, 0.1, 1.2, 1.0, 0.1, 1.1, f64::NAN, 0.9, 0.0, -0.1];
-        assert_eq!(worse_parts(&excess, 0.5), Some((2, 7)));
+        assert_eq!(worse_times(&excess, 0.5, 0), [(2, 7)]);
     }
 
     #[test]
-    fn a_fault_that_returns_lasts_until_its_last_part() {
+    fn a_fault_that_returns_soon_lasts_until_its_last_part() {
         let excess: Vec<f64> =
             (0..100).map(|n| if (10..15).contains(&n) || n >= 94 { 1.5 } else { 0.0 }).collect();
-        assert_eq!(worse_parts(&excess, 0.4), Some((10, 99)));
+        assert_eq!(worse_times(&excess, 0.4, 90), [(10, 99)]);
+        assert_eq!(worse_times(&excess, 0.4, 10), [(10, 14), (94, 99)]);
     }
 
     #[test]
     fn nothing_worse_has_no_part() {
-        assert_eq!(worse_parts(&[0.0, -1.0, f64::NAN], 0.5), None);
+        assert_eq!(worse_times(&[0.0, -1.0, f64::NAN], 0.5, 0), []);
     }
 }

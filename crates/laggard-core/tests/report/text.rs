@@ -68,8 +68,13 @@ fn thousands_of_suspects_stay_readable() {
 
 #[test]
 fn timings_are_shown_on_request() {
-    let timings =
-        Timings { read_seconds: 1.5, detect_seconds: 0.25, explain_seconds: 0.01, limits_seconds: 0.0, total_seconds: 1.76 };
+    let timings = Timings {
+        read_seconds: 1.5,
+        detect_seconds: 0.25,
+        explain_seconds: 0.01,
+        limits_seconds: 0.0,
+        total_seconds: 1.76,
+    };
     let report = Report { timings: Some(timings), ..sample::healthy() };
     assert!(rendered(&report, 100).contains("1.76 s: reading 1.50 s, evaluating 0.25 s, explaining 0.01 s"));
 }

@@ -15,7 +15,7 @@ const DURATIONS: [i64; 6] = [5, 15, 60, 180, 360, 1440];
 /// Those that operators ask for, in this order, where not all are tried.
 const USUAL_DURATIONS: [i64; 4] = [60, 1440, 360, 15];
 
-/// What is tried on each disk.
+/// The slowdowns that are tried on each disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cases {
     /// A ramp comes after a constant slowdown.

@@ -5,7 +5,7 @@
 use super::cases::Cases;
 use crate::overlay::Pattern;
 
-/// What is tried, and on how many disks.
+/// The slowdowns that are tried, and the number of disks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) trials: usize,

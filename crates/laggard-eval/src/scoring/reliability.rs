@@ -123,7 +123,7 @@ fn bin(confidence: f64) -> usize {
 
 /// The interval of a share of `right` among `all`, after Wilson: it is sensible also for few verdicts that are all right.
 fn interval(right: u64, all: u64) -> (f64, f64) {
-    /// 95 % of a normal distribution are within so many standard deviations.
+    /// The standard deviations that hold 95 % of a normal distribution.
     const DEVIATIONS: f64 = 1.96;
     let (count, share) = (all as f64, right as f64 / all as f64);
     let square = DEVIATIONS * DEVIATIONS / count;

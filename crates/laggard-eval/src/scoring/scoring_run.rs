@@ -146,8 +146,7 @@ impl MethodRun {
     fn add(&mut self, inventory: &Inventory, truth: &Truth, verdicts: &[GroupScores]) {
         for GroupScores { group, metrics } in verdicts {
             let members = &inventory.groups[*group].members;
-            let primary =
-                metrics.iter().filter(|scores| self.primary[*group] == Some(scores.metric.id));
+            let primary = metrics.iter().filter(|scores| self.primary[*group] == Some(scores.metric.id));
             primary.for_each(|scores| self.windows.take(truth, *group, members, scores));
         }
     }

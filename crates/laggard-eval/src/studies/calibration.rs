@@ -25,7 +25,7 @@ pub struct Case {
     pub support: Support,
 }
 
-/// Reports are read when so many percent of a fault have passed, and at the end of the recording.
+/// Reports are read when these percentages of a fault have passed, and at the end of the recording.
 const PERCENT: [i64; 4] = [10, 25, 50, 100];
 
 impl Case {
@@ -92,8 +92,7 @@ fn times(truth: &Truth, first: Timestamp, last: Timestamp) -> Vec<Timestamp> {
         PERCENT.map(|percent| begin + Span::from_micros((end - begin).micros() * percent / 100))
     };
     let labels = truth.faults.iter().map(|fault| &fault.label);
-    let during =
-        labels.flat_map(|label| of_fault(label.begin.unwrap_or(first), label.end.unwrap_or(last)));
+    let during = labels.flat_map(|label| of_fault(label.begin.unwrap_or(first), label.end.unwrap_or(last)));
     let mut times: Vec<Timestamp> = during.filter(|time| *time > first && *time < last).collect();
     if !truth.faults.is_empty() {
         times.push(last);
@@ -175,7 +174,7 @@ mod tests {
     #[test]
     fn a_fit_finds_the_calibration_that_verdicts_were_drawn_from() {
         let truth = Calibration { intercept: -2.0, lead: 6.0, strength: 0.5 };
-        let fitted = fit(&[drawn(&truth, 20_000, 1), drawn(&truth, 500, 2)]);
+        let fitted = fit(&[drawn(&truth, 20_000, 1), drawn(&truth, 20_000, 2)]);
         for case in drawn(&truth, 100, 3) {
             let (stated, right) = (fitted.confidence(&case.support), truth.confidence(&case.support));
             assert!((stated - right).abs() < 0.06, "{fitted:?}: {stated} {right}");

@@ -215,12 +215,7 @@ fn stream(reported: &ReportedAfter, truth: &Truth, sampled_time: &SampledTime) -
 }
 
 /// The sampled time from the begin of a fault to the first checkpoint whose report names it.
-fn delay(
-    fault: usize,
-    reported: &ReportedAfter,
-    truth: &Truth,
-    sampled_time: &SampledTime,
-) -> Option<Span> {
+fn delay(fault: usize, reported: &ReportedAfter, truth: &Truth, sampled_time: &SampledTime) -> Option<Span> {
     let (after, _) = reported.iter().find(|(_, reported)| reported.faults.contains(&fault))?;
     let LabelledFault { label, members } = &truth.faults[fault];
     let group = members.iter().find_map(|&member| sampled_time.group(member))?;

@@ -22,7 +22,7 @@ use super::{Progress, Task, suspects, visit};
 use laggard_core::recording::Recording;
 use laggard_store::dataset_recording::DatasetRecording;
 
-/// Reports are read so many minutes after the begin of each event, until one names it, and at the end of the recording.
+/// Reports are read these minutes after the begin of each event, until one names it, and at the end of the recording.
 const MINUTES: [i64; 15] = [5, 10, 15, 20, 25, 30, 45, 60, 90, 120, 180, 240, 360, 720, 1440];
 
 /// Totals of one method over all datasets.

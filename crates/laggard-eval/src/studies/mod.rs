@@ -229,10 +229,7 @@ pub fn evaluate(
 }
 
 /// The suspects of a recording; none if it is too poor to evaluate.
-fn suspects(
-    recording: &mut DatasetRecording,
-    method: &dyn Method,
-) -> Result<Vec<Suspect>, PipelineError> {
+fn suspects(recording: &mut DatasetRecording, method: &dyn Method) -> Result<Vec<Suspect>, PipelineError> {
     match diagnose(recording, method, &mut NoObserver) {
         Ok(report) => Ok(report.suspects.iter().flat_map(Suspect::incidents).collect()),
         Err(PipelineError::TooPoor(_)) => Ok(Vec::new()),
