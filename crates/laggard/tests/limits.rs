@@ -1,5 +1,7 @@
 //! Detection limits in the report of a diagnosis that found nothing.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::path::{Path, PathBuf};

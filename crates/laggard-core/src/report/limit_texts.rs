@@ -53,7 +53,7 @@ fn duration(limit: &DetectionLimit) -> String {
 /// "A disk 2x slower for 5 min (10 of 10 trials), or 1.3x for 1 h (9 of 10), would have been reported."
 fn slower(limits: &[DetectionLimit]) -> Option<String> {
     let tried = limits.iter().filter(|limit| limit.pattern == Pattern::Constant && limit.trials > 0);
-    let longest = tried.clone().last()?;
+    let longest = tried.clone().next_back()?;
     let mut named: Vec<(f64, &DetectionLimit)> = Vec::new();
     for limit in tried {
         if let Some(magnitude) = limit.magnitude.filter(|m| named.last().is_none_or(|(last, _)| m < last)) {
