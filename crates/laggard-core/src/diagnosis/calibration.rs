@@ -1,4 +1,5 @@
-//! Written by `.ci/calibrate`: do not change by hand. docs/methods.md says what it is fitted to.
+//! Provisional numbers from an exploratory fit, not from `.ci/calibrate`, which replaces this file. docs/methods.md says what
+//! they were fitted to.
 
 use super::confidence::Calibration;
 
