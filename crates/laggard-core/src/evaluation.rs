@@ -13,6 +13,7 @@ use crate::model::device::DeviceClass;
 use crate::model::metric::{Metric, MetricId};
 use crate::scores::MetricScores;
 use crate::tables::Table;
+use crate::tables::host_paths::HostPaths;
 use crate::tables::recorded_hosts::RecordedHosts;
 
 /// All peer groups of a recording.
@@ -21,6 +22,8 @@ pub struct Evaluation {
     evaluator: Box<dyn Evaluator>,
     /// The host of each recorded component, in any group or none.
     hosts: HashMap<Arc<str>, Arc<str>>,
+    /// Only for methods that compare the paths of hosts.
+    paths: Option<HostPaths>,
 }
 
 /// The verdicts on the members of a peer group.
@@ -57,14 +60,21 @@ impl Evaluation {
             metrics: method.metrics(&group.kind),
             recorded: group.members.iter().map(|m| component(m).recorded.as_str().into()).collect(),
         });
-        Evaluation { groups: groups.collect(), evaluator: method.evaluator(&peers), hosts: inventory.hosts() }
+        let groups: Vec<EvaluatedGroup> = groups.collect();
+        let needs_paths = groups.iter().flat_map(|group| &group.metrics).any(|metric| is_of_paths(metric));
+        Evaluation {
+            groups,
+            evaluator: method.evaluator(&peers),
+            hosts: inventory.hosts(),
+            paths: needs_paths.then(|| HostPaths::new(inventory)),
+        }
     }
 
-    /// The metrics that the method compares, each once.
+    /// The recorded metrics that the method needs, each once.
     pub fn metrics(&self) -> Vec<&'static Metric> {
         let mut metrics: Vec<&'static Metric> = Vec::new();
         for metric in self.groups.iter().flat_map(|group| &group.metrics) {
-            if !metrics.contains(metric) {
+            if metric.is_recorded() && !metrics.contains(metric) {
                 metrics.push(metric);
             }
         }
@@ -76,15 +86,27 @@ impl Evaluation {
         RecordedHosts::of(tables, &self.hosts)
     }
 
-    /// Evaluates the next portion: a table for each metric, all on one grid.
-    pub fn evaluate(&mut self, tables: &[Table]) -> Vec<GroupScores> {
-        self.evaluate_recorded(tables, &self.recorded_hosts(tables))
+    /// The tables of hosts that are computed from those of a portion.
+    pub fn derived(&mut self, tables: &[Table]) -> Vec<Table> {
+        self.paths.as_mut().map(|paths| paths.tables(tables)).unwrap_or_default()
     }
 
-    /// The same where the recorded instants are known.
-    pub fn evaluate_recorded(&mut self, tables: &[Table], recorded: &RecordedHosts) -> Vec<GroupScores> {
+    /// Evaluates the next portion: a table for each metric, all on one grid.
+    pub fn evaluate(&mut self, tables: &[Table]) -> Vec<GroupScores> {
+        let derived = self.derived(tables);
+        self.evaluate_recorded(tables, &derived, &self.recorded_hosts(tables))
+    }
+
+    /// The same where the derived tables and the recorded instants are known.
+    pub fn evaluate_recorded(
+        &mut self,
+        tables: &[Table],
+        derived: &[Table],
+        recorded: &RecordedHosts,
+    ) -> Vec<GroupScores> {
+        let all = tables.iter().chain(derived);
         let tables: BTreeMap<MetricId, (&Table, Rows)> =
-            tables.iter().map(|table| (table.metric.id, (table, rows(table)))).collect();
+            all.map(|table| (table.metric.id, (table, rows(table)))).collect();
         let hosts = &self.hosts;
         let of_group = |group: &EvaluatedGroup| {
             let of_metric =
@@ -109,6 +131,10 @@ impl Evaluation {
         let numbered = self.groups.iter().zip(scores);
         numbered.map(|(group, metrics)| GroupScores { group: group.group, metrics }).collect()
     }
+}
+
+fn is_of_paths(metric: &Metric) -> bool {
+    metric.is_tabulated() && !metric.is_recorded()
 }
 
 /// The class of block devices, if all have the same.

@@ -153,10 +153,12 @@ fn evaluated<'a>(
     let flow = recording.visit(&evaluation.metrics(), step, &mut |tables, done| {
         observer.stage(Stage::Evaluate);
         let recorded = evaluation.recorded_hosts(tables);
-        let verdicts = evaluation.evaluate_recorded(tables, &recorded);
+        let derived = evaluation.derived(tables);
+        let verdicts = evaluation.evaluate_recorded(tables, &derived, &recorded);
         if let Some(table) = tables.first() {
             state.hosts.take(&table.grid, &recorded);
         }
+        derived.iter().for_each(|table| state.summary.take(table));
         state.take(tables, &verdicts);
         observer.stage(Stage::Read);
         observer.progress(done);

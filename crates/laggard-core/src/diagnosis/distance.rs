@@ -4,7 +4,6 @@
 
 use super::facts::Context;
 use crate::model::component::Kind;
-use crate::model::metric::MetricId;
 use crate::suspects::blame::Incident;
 use crate::suspects::episodes::Episode;
 
@@ -16,25 +15,26 @@ const STEADY: f64 = 0.5;
 /// The beginning of a recording, in which a distance has its round trips already: a tenth.
 const BEGINNING: usize = 10;
 
-/// A link, and its usual round trip.
+/// A link or a host, and its usual round trip.
 pub(super) struct FarLink {
     pub(super) link: usize,
     pub(super) round_trip_ms: f64,
 }
 
-/// The links of an incident, if the round trips of all of them are long from the first sample on, and steady.
+/// The links and hosts of an incident, if the round trips of all of them are long from the first sample on, and steady.
 pub(super) fn far_links(incident: &Incident, context: Context<'_>) -> Option<Vec<FarLink>> {
     let episodes = || incident.episodes.iter().map(|&e| &context.episodes[e]);
     let is_long_trip = |episode: &Episode| {
         let kind = &context.inventory.components[episode.component].kind;
-        *kind == Kind::LINK && episode.metric.id == MetricId::Rtt
+        let is_path = [Kind::SERVER, Kind::CLIENT].contains(kind);
+        (*kind == Kind::LINK || is_path) && episode.metric.id.is_round_trip()
     };
     let far = |episode: &Episode| if is_long_trip(episode) { far_link(episode, context) } else { None };
     episodes().map(far).collect()
 }
 
 fn far_link(episode: &Episode, context: Context<'_>) -> Option<FarLink> {
-    let (link, rtt) = (episode.component, MetricId::Rtt.metric());
+    let (link, rtt) = (episode.component, episode.metric);
     let row = context.summary.row(rtt.id, &context.inventory.components[link].recorded)?;
     let trips: Vec<f64> = row.into_iter().filter(|trip| !trip.is_nan()).collect();
     let peers = context.peers.median(link, rtt, 0..context.summary.buckets)?;

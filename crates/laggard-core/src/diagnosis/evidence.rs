@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::metric::{MetricId, Unit};
+use crate::model::metric::MetricId;
 
 /// One metric of the suspect, or of components that it explains.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ impl Evidence {
     /// False for a share of the time that is no larger than the peers'.
     pub(super) fn shows_a_difference(&self) -> bool {
         let metric = self.metric.metric();
-        let is_share = metric.unit == Unit::Percent && !metric.is_recorded();
+        let is_share = metric.is_share_of_time();
         !is_share || self.value.unwrap_or(100.0) > self.peers.unwrap_or(0.0)
     }
 }

@@ -9,7 +9,7 @@ use super::harmless::{Case, Together, named};
 use super::observation::Observation;
 use super::suspect::{Alternative, Suspect};
 use super::weigh::{WeighedCause, leading, weigh};
-use super::{checklist, evidence_order, harmless, independence, merge};
+use super::{checklist, common_end, evidence_order, harmless, independence, merge};
 use crate::methods::Reasoning;
 use crate::model::cluster::Component;
 use crate::model::component::Container;
@@ -40,6 +40,7 @@ pub fn explain(
 ) -> Explanation {
     let is_independent = |incident: &Incident| independence::is_independent(incident, context);
     let incidents = merge::merge(context.inventory, context.episodes, incidents, &is_independent);
+    let incidents = common_end::explained(incidents, context);
     let mut explained = Explanation { suspects: Vec::new(), observations: Vec::new() };
     let mut ranked: Vec<(f64, Suspect, Incident)> = Vec::new();
     let mut together = Together::default();

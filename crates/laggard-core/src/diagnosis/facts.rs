@@ -7,7 +7,7 @@ use super::peers::Peers;
 use super::requests::Requests;
 use crate::model::cluster::{Component, Inventory};
 use crate::model::component::{Container, Kind};
-use crate::model::metric::{Harm, Metric, MetricId, Unit};
+use crate::model::metric::{Harm, Metric, MetricId};
 use crate::model::time::Timestamp;
 use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::{Episode, Tracker};
@@ -233,7 +233,7 @@ impl Strengths {
     fn take(&mut self, metric: &Metric, strength: f64, evidence: &Evidence) {
         let is_more = evidence.value.unwrap_or(0.0) >= evidence.peers.unwrap_or(0.0);
         // A share of the time is at most 1; a ratio may be anything.
-        let is_share = metric.unit == Unit::Percent && !metric.is_recorded();
+        let is_share = metric.is_share_of_time();
         let strength = if is_share { strength * FULL_SHARE } else { strength };
         let slot = match metric.id {
             MetricId::Await | MetricId::RAwait | MetricId::WAwait | MetricId::Svctm | MetricId::FAwait
@@ -251,10 +251,9 @@ impl Strengths {
             MetricId::Txbyt | MetricId::Txpck if is_more => &mut self.more_sent,
             MetricId::Rxbyt | MetricId::Rxpck | MetricId::Txbyt | MetricId::Txpck => &mut self.less_network,
             MetricId::Cwnd if !is_more => &mut self.congestion,
-            MetricId::LinkLoss | MetricId::Loss | MetricId::LinkRetrans | MetricId::Retrans if is_more => {
-                &mut self.congestion
-            }
-            MetricId::Rtt if is_more => &mut self.round_trips,
+            id if is_more && id.is_loss() => &mut self.congestion,
+            MetricId::LinkRetrans | MetricId::Retrans if is_more => &mut self.congestion,
+            id if is_more && id.is_round_trip() => &mut self.round_trips,
             MetricId::CpuSome if is_more => &mut self.cpu,
             MetricId::MemorySome if is_more => &mut self.memory,
             MetricId::MinuteAwait => &mut self.minute_latency,

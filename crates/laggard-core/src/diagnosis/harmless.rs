@@ -146,10 +146,10 @@ fn only_used(Case { incident, facts, context, .. }: Case<'_>) -> Option<Observat
 /// trips or lose segments; or, where connections were not recorded, if it is foreign to a storage server.
 fn is_only_traffic(Case { incident, facts, context, is_past, .. }: Case<'_>) -> bool {
     let metric = |&e: &usize| context.episodes[e].metric.id;
-    let is_network = |id| matches!(id, MetricId::Rxbyt | MetricId::Txbyt | MetricId::Rtt);
+    let is_network = |id: MetricId| matches!(id, MetricId::Rxbyt | MetricId::Txbyt) || id.is_round_trip();
     let s = &facts.strengths;
     let is_harmful = s.congestion.max(s.latency).max(s.lost()) > 1.0;
-    let has_traffic = incident.episodes.iter().map(metric).any(|id| id != MetricId::Rtt)
+    let has_traffic = incident.episodes.iter().map(metric).any(|id| !id.is_round_trip())
         || facts.network_share.is_some_and(|share| share > BUSY_NETWORK);
     let is_of_network = incident.episodes.iter().map(metric).all(is_network);
     let has_short_trips = || s.round_trips <= 1.0 && traffic::has_usual_connections(incident, context);

@@ -2,7 +2,6 @@
 
 use super::facts::Context;
 use super::traffic;
-use crate::model::metric::MetricId;
 use crate::suspects::blame::Incident;
 
 /// A slow disk sends in bursts and makes windows small, but it loses no segments. Senders that probe for the capacity of a
@@ -16,9 +15,7 @@ pub(super) fn is_independent(incident: &Incident, context: Context<'_>) -> bool 
         let episode = &context.episodes[e];
         let own = context.peers.mean(episode.component, episode.metric, range.clone()).unwrap_or(0.0);
         let peers = context.peers.median(episode.component, episode.metric, range.clone()).unwrap_or(0.0);
-        matches!(episode.metric.id, MetricId::Loss | MetricId::LinkLoss) && own - peers >= LOST_PERCENT
+        episode.metric.id.is_loss() && own - peers >= LOST_PERCENT
     };
-    let is_traffic = |&e: &usize| matches!(context.episodes[e].metric.id, MetricId::Rxbyt | MetricId::Txbyt);
-    incident.episodes.iter().any(loses)
-        || incident.episodes.iter().any(is_traffic) && traffic::is_foreign(incident, context)
+    incident.episodes.iter().any(loses) || traffic::is_foreign(incident, context)
 }

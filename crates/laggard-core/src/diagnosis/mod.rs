@@ -18,6 +18,7 @@ mod warning;
 
 mod advice;
 mod checklist;
+mod common_end;
 mod distance;
 mod evidence_order;
 pub mod explain;

@@ -55,7 +55,7 @@ impl<'a> Peers<'a> {
     /// The mean of a component within some buckets; of what is seen and not recorded, the percentage of that time.
     pub fn mean(&self, component: usize, metric: &Metric, range: Range<usize>) -> Option<f64> {
         let recorded = &self.inventory.components[component].recorded;
-        if metric.is_recorded() {
+        if metric.is_tabulated() {
             return self.summary.mean(metric.id, recorded, range);
         }
         if metric.id == MetricId::MinuteAwait {

@@ -117,7 +117,7 @@ fn comparison(
     let (summary, components) = (context.summary, &context.inventory.components);
     let shown = shown(context, evidence, incident);
     let strongest = *shown.first()?;
-    let metric = Some(evidence.metric.metric()).filter(|metric| metric.is_recorded());
+    let metric = Some(evidence.metric.metric()).filter(|metric| metric.is_tabulated());
     let metric = metric.or_else(|| work(context, &shown))?;
     let rows = shown.iter().filter_map(|&c| summary.row(metric.id, &components[c].recorded));
     let own = mean_of(&rows.collect::<Vec<_>>(), summary.buckets);

@@ -8,6 +8,7 @@ use crate::model::cluster::Component;
 use crate::model::component::Kind;
 use crate::model::metric::MetricId;
 use crate::suspects::blame::Incident;
+use crate::suspects::episodes::Episode;
 
 /// Less than this many times the peers' traffic is uneven load.
 const FOREIGN_RATIO: f64 = 3.0;
@@ -19,7 +20,8 @@ const STORAGE_SHARE: f64 = 0.1;
 /// True if an interface of a storage server carries several times its peers' traffic and the disks behind it do not move
 /// more than theirs: another program uses its network. On hosts without busy disks any traffic may belong to a job.
 pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
-    incident.episodes.iter().map(|&e| &context.episodes[e]).any(|episode| {
+    let is_traffic = |episode: &&Episode| matches!(episode.metric.id, MetricId::Rxbyt | MetricId::Txbyt);
+    incident.episodes.iter().map(|&e| &context.episodes[e]).filter(is_traffic).any(|episode| {
         let range = context.summary.range(incident.begin, incident.end);
         let own = context.peers.mean(episode.component, episode.metric, range.clone());
         let peers = context.peers.median(episode.component, episode.metric, range.clone());

@@ -93,7 +93,7 @@ pub struct Metric {
     /// As in the papers, where they have it.
     pub name: &'static str,
     pub unit: Unit,
-    /// The table that holds its counters; empty for [`PRESENCE`].
+    /// The table that holds its counters; empty for [`DERIVED`].
     pub table: &'static str,
     pub formula: Formula,
     pub aspect: Aspect,
@@ -123,11 +123,11 @@ macro_rules! one {
     };
 }
 
-/// Makes the identity, [`METRICS`] and [`PRESENCE`] from one row for each metric.
+/// Makes the identity, [`METRICS`] and [`DERIVED`] from one row for each metric.
 macro_rules! registry {
     (
         recorded { $($id:ident { $($row:tt)* },)* }
-        presence { $($other:ident { $($other_row:tt)* },)* }
+        derived { $($other:ident { $($other_row:tt)* },)* }
     ) => {
         /// The identity of a metric. Ordered, printed and serialized by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,8 +136,9 @@ macro_rules! registry {
         /// All metrics that are computed from recorded counters: the thirteen of the papers, then ours.
         pub static METRICS: &[Metric] = &[$(Metric { id: MetricId::$id, $($row)* }),*];
 
-        /// Metrics that follow from others: latencies over minutes, and shares of time with samples or requests. They are not recorded.
-        pub static PRESENCE: &[Metric] = &[$(Metric { id: MetricId::$other, $($other_row)* }),*];
+        /// Metrics that follow from others: latencies over minutes, the paths of a host, and shares of time with samples or
+        /// requests. They are not recorded.
+        pub static DERIVED: &[Metric] = &[$(Metric { id: MetricId::$other, $($other_row)* }),*];
     };
 }
 
@@ -195,8 +196,10 @@ recorded {
     MemorySome { name: "memory_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("memory_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for memory" },
     CpuSome { name: "cpu_some", unit: Percent, table: "pressure", formula: Scaled(0.0001, one!("cpu_some_us")), aspect: Queue, harm: Up, weight: None, decimals: 2, about: "time in which some task waited for a CPU" },
 }
-presence {
+derived {
     MinuteAwait { name: "minute_await", unit: Milliseconds, table: "", formula: Now(1.0, &[]), aspect: Latency, harm: Up, weight: None, decimals: 2, about: "mean time of a request over whole minutes, stalls included" },
+    PathLoss { name: "path_loss", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "of all segments on the connections of a host, in both directions, those that were sent again" },
+    PathRtt { name: "path_rtt", unit: Milliseconds, table: "", formula: Now(1.0, &[]), aspect: Congestion, harm: Up, weight: None, decimals: 3, about: "mean round trip of the connections of a host, in both directions" },
     Absence { name: "absence", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without samples, while its peers have some" },
     Idleness { name: "idleness", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without requests, while its peers have some" },
     Activity { name: "activity", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time with requests, while its peers have none" },
@@ -206,11 +209,29 @@ presence {
 impl MetricId {
     pub fn metric(self) -> &'static Metric {
         let at = self as usize;
-        METRICS.get(at).unwrap_or_else(|| &PRESENCE[at - METRICS.len()])
+        METRICS.get(at).unwrap_or_else(|| &DERIVED[at - METRICS.len()])
     }
 
     pub fn name(self) -> &'static str {
         self.metric().name
+    }
+
+    /// A share of lost segments, of a connection or a host.
+    pub fn is_loss(self) -> bool {
+        matches!(self, MetricId::LinkLoss | MetricId::Loss | MetricId::PathLoss)
+    }
+
+    /// Of a connection or a host.
+    pub fn is_round_trip(self) -> bool {
+        matches!(self, MetricId::Rtt | MetricId::PathRtt)
+    }
+
+    /// The metrics of connections that a host's is computed from.
+    pub fn sources(self) -> &'static [MetricId] {
+        match self {
+            MetricId::PathLoss | MetricId::PathRtt => &[MetricId::LinkLoss, LinkSegs, MetricId::Rtt],
+            _ => &[],
+        }
     }
 }
 
@@ -241,7 +262,7 @@ impl Serialize for MetricId {
 impl<'de> Deserialize<'de> for MetricId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MetricId, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let metric = Metric::named(&name).or_else(|| PRESENCE.iter().find(|metric| metric.name == name));
+        let metric = Metric::named(&name).or_else(|| DERIVED.iter().find(|metric| metric.name == name));
         metric.map(|metric| metric.id).ok_or_else(|| D::Error::custom(format!("{name:?} is not a metric")))
     }
 }
@@ -276,14 +297,23 @@ impl Metric {
         METRICS.iter().find(|m| m.name == name)
     }
 
-    /// Computed from the counters of a table, unlike [`PRESENCE`].
+    /// Computed from the counters of a table, unlike [`DERIVED`].
     pub fn is_recorded(&self) -> bool {
         !self.table.is_empty()
     }
 
-    /// False for shares of time, of which a multiple says little.
+    /// There are tables of it: it is recorded, or computed from other tables.
+    pub fn is_tabulated(&self) -> bool {
+        self.is_recorded() || !self.id.sources().is_empty()
+    }
+
+    /// Of the time in which a component was seen; a multiple of it says little.
+    pub fn is_share_of_time(&self) -> bool {
+        matches!(self.id, MetricId::Absence | MetricId::Idleness | MetricId::Activity)
+    }
+
     pub fn has_ratio(&self) -> bool {
-        self.is_recorded() || self.id == MetricId::MinuteAwait
+        !self.is_share_of_time()
     }
 
     /// The names of all recorded metrics, for messages.

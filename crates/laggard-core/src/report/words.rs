@@ -50,7 +50,7 @@ fn many(evidence: &Evidence) -> String {
 fn share(evidence: &Evidence, peers: &str) -> Option<String> {
     let (own, others) = (quantity(evidence.value, evidence.unit), quantity(evidence.peers, evidence.unit));
     let state = match evidence.metric {
-        MetricId::LinkLoss | MetricId::Loss => {
+        id if id.is_loss() => {
             return Some(format!("{own} of its segments are retransmitted, of {peers} {others}"));
         }
         MetricId::Absence => "absent",
@@ -91,8 +91,8 @@ fn comparative(suspect: &Suspect) -> &'static str {
     let Some(evidence) = suspect.evidence.first() else { return "worse" };
     let metric = evidence.metric.metric();
     match (metric.aspect, metric.id) {
-        _ if !metric.is_recorded() => "worse",
-        (Aspect::Latency, _) | (_, MetricId::Rtt | MetricId::SocketRtt) => "slower",
+        _ if metric.is_share_of_time() => "worse",
+        (Aspect::Latency, _) | (_, MetricId::Rtt | MetricId::PathRtt | MetricId::SocketRtt) => "slower",
         (Aspect::Queue, MetricId::Util) => "busier",
         (Aspect::Queue, _) => "more backed up",
         (Aspect::Congestion, _) if metric.harm == Harm::Down => "more throttled",

@@ -12,6 +12,7 @@ pub mod counters;
 pub mod coverage;
 pub mod covered_times;
 pub mod grid;
+pub mod host_paths;
 pub mod outages;
 pub mod rates;
 pub mod recorded_hosts;

@@ -9,10 +9,12 @@ pub(super) const DESCRIPTION: Description = Description {
     decisive: &[
         MetricId::LinkLoss,
         MetricId::Loss,
+        MetricId::PathLoss,
         MetricId::LinkRetrans,
         MetricId::Retrans,
         MetricId::Cwnd,
         MetricId::Rtt,
+        MetricId::PathRtt,
     ],
     next: &[
         "on {host}: `ethtool -S` and `ip -s link`: errors, drops, CRC; then the cable and the switch port",

@@ -6,7 +6,7 @@ pub(super) const DESCRIPTION: Description = Description {
     name: "slow-link",
     title: "slow link",
     meaning: "the host's network is slow: its connections have long round trips",
-    decisive: &[MetricId::Rtt],
+    decisive: &[MetricId::Rtt, MetricId::PathRtt],
     next: &[
         "on {host}: `ethtool` of the interface: speed, duplex, errors; then the cable and the switch port",
     ],

@@ -85,9 +85,12 @@ const LINK: &[ComparedMetric] = &[
     decisive(MetricId::Rtt, ValueKind::Delay(NEGLIGIBLE_DELAY_MS), 0.7),
 ];
 
-/// Tasks that wait for a processor or for memory, far more than on the peers, slow down everything that a host serves.
+/// What all connections of a host have in common is the host: their mean is steadier than that of one connection. Tasks that wait
+/// for a processor or for memory, far more than on the peers, slow down everything that a host serves.
 const HOST: &[ComparedMetric] = &[
     decisive(MetricId::Loss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.7),
+    decisive(MetricId::PathLoss, ValueKind::Amount(NEGLIGIBLE_LOSS_PERCENT), 0.7),
+    decisive(MetricId::PathRtt, ValueKind::Delay(NEGLIGIBLE_DELAY_MS), 0.5),
     decisive(MetricId::CpuSome, ValueKind::Amount(NEGLIGIBLE_WAITING_PERCENT), 0.7),
     decisive(MetricId::MemorySome, ValueKind::Amount(NEGLIGIBLE_WAITING_PERCENT), 0.7),
 ];
@@ -142,6 +145,8 @@ pub(super) fn needed(kind: &Kind, is_wanted: impl Fn(&'static Metric) -> bool) -
     let mut metrics: Vec<&'static Metric> = Vec::new();
     for compared in compared(kind, is_wanted) {
         let metric = compared.metric.metric();
+        let sources = compared.metric.sources().iter().map(|source| source.metric());
+        metrics.extend(sources.filter(|source| !metrics.contains(source)).collect::<Vec<_>>());
         let other = match compared.value {
             ValueKind::Measurement => of_kind(kind).iter().any(|other| other.metric == LOAD).then_some(LOAD),
             ValueKind::Share(_) => metric.weight,
@@ -172,7 +177,8 @@ mod tests {
     fn every_compared_metric_is_recorded_and_so_is_its_weight() {
         for compared in [DISK, NIC, LINK, HOST].into_iter().flatten() {
             let metric = compared.metric.metric();
-            assert!(metric.is_recorded(), "{}", metric.name);
+            let sources = metric.id.sources().iter().map(|source| source.metric());
+            assert!(std::iter::once(metric).chain(sources).any(Metric::is_recorded), "{}", metric.name);
             let is_weighed = metric.weight.is_some_and(|weight| weight.metric().is_recorded());
             assert!(is_weighed || !matches!(compared.value, ValueKind::Share(_)), "{}", metric.name);
         }
