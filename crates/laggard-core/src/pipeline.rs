@@ -33,7 +33,7 @@ use crate::suspects::applied_feedback::AppliedFeedback;
 use crate::suspects::blame::blame;
 use crate::suspects::episodes::{Episode, Tracker};
 use crate::suspects::feedback::Feedback;
-use crate::suspects::host_outages::{self, RESTART};
+use crate::suspects::host_outages::{self, is_restart};
 use crate::suspects::ordinary::ordinary;
 use crate::suspects::sharpen::{align_minutes, sharpen};
 use crate::tables::Table;
@@ -70,7 +70,7 @@ pub fn diagnose(
     let mut episodes = state.open(sharpened, recording);
     let outages = state.outages(recording, step);
     let (restarts, outages): (Vec<&Outage>, Vec<&Outage>) =
-        outages.iter().partition(|outage| outage.end - outage.begin < RESTART);
+        outages.iter().partition(|outage| is_restart(outage, &outages));
     let (tracker, summary) = (&state.tracker, &state.summary);
     let peers = Peers::new(inventory, summary);
     let mut incidents = blame(inventory, &episodes);

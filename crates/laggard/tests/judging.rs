@@ -298,6 +298,48 @@ fn a_hot_disk_is_uneven_load_unless_it_is_slower_than_that_explains() {
 }
 
 #[test]
+fn load_that_was_there_before_does_not_excuse_a_slow_disk() {
+    let report = diagnosed(12, 3.0, |disk, step, random| {
+        let (latency, requests) = noisy(0.15, random)?;
+        let is_slow = disk == 5 && (240..480).contains(&step);
+        let load = if disk == 5 { 3.0 } else { 1.0 };
+        Some((if is_slow { 10.0 * latency } else { latency }, load * requests))
+    });
+    assert_eq!(names(&report), ["h1:sdb"], "{report:#}");
+    assert_ne!(report["suspects"][0]["cause"], "disk-hog", "{report:#}");
+}
+
+#[test]
+fn a_handful_of_slow_requests_is_not_a_slow_disk() {
+    let report = diagnosed(12, 2.0, |disk, step, random| {
+        let is_slow = disk == 6 && (300..320).contains(&step);
+        let latency = if is_slow { 400.0 } else { 5.0 };
+        Some((latency * random.factor(0.05), if is_slow { 0.05 } else { 0.3 }))
+    });
+    assert_eq!(names(&report), [""; 0], "{report:#}");
+}
+
+#[test]
+fn a_host_that_alone_has_no_samples_until_the_end_is_down() {
+    let silent_since = |silent: &[(usize, usize)]| {
+        let silent = silent.to_vec();
+        diagnosed(12, 0.25, move |disk, step, random| {
+            let is_silent = silent.iter().any(|(host, since)| disk / 4 == *host && step >= *since);
+            if is_silent { None } else { noisy(5.0, random) }
+        })
+    };
+    let down = silent_since(&[(1, 28)]);
+    assert_eq!(
+        (names(&down), &down["suspects"][0]["cause"]),
+        (vec!["h1"], &"server-down".into()),
+        "{down:#}"
+    );
+    // Recorders that are stopped one after the other.
+    let stopped = silent_since(&[(1, 44), (2, 51)]);
+    assert_eq!(names(&stopped), [""; 0], "{stopped:#}");
+}
+
+#[test]
 fn spares_that_are_read_through_are_neither_lost_nor_slow() {
     let report = diagnosed(12, 6.0, |disk, step, random| {
         let is_spare = disk % 4 == 3;

@@ -6,12 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::facts::Context;
+use crate::model::cluster::Component;
 use crate::model::component::Kind;
 use crate::model::metric::{Metric, MetricId};
 use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::Episode;
 use crate::tables::host_paths::{self, HALF_KNOWN, NEGLIGIBLE_MS};
 
+/// Hosts that differ by less than this percentage of lost segments, or logarithm of round trips, are alike.
+const SLIGHT_LOSS: f64 = 0.25;
+const SLIGHT_DELAY: f64 = 0.25;
 /// An effect loses at least this share of its excess without its connections with the cause.
 const EXPLAINED_SHARE: f64 = 0.5;
 
@@ -39,7 +43,9 @@ pub(super) fn explained(incidents: Vec<Incident>, context: Context<'_>) -> Vec<I
     let mut whole = incidents.clone();
     for (effect, incident) in incidents.iter().enumerate() {
         if let Some(root) = root(&causes, effect) {
-            whole[root].episodes.extend(&incident.episodes);
+            // Traffic that differs is no part of what the other end does.
+            let is_of_network = |e: &&usize| is_network(context.episodes[**e].metric.id);
+            whole[root].episodes.extend(incident.episodes.iter().filter(is_of_network));
         }
     }
     whole
@@ -69,6 +75,10 @@ fn blamed_hosts(incident: &Incident, context: Context<'_>) -> BTreeMap<usize, f6
     hosts
 }
 
+fn is_network(metric: MetricId) -> bool {
+    metric.is_loss() || metric.is_round_trip()
+}
+
 fn is_of_path(episode: &Episode) -> bool {
     matches!(episode.metric.id, MetricId::PathLoss | MetricId::PathRtt)
 }
@@ -86,11 +96,17 @@ impl Links<'_> {
         let is_explained = |&e: &usize| {
             let episode = &self.context.episodes[e];
             let kind = &self.context.inventory.components[episode.component].kind;
-            let is_network = episode.metric.id.is_loss() || episode.metric.id.is_round_trip();
             if *kind == Kind::LINK {
                 self.touches(episode.component, host)
+            } else if *kind == Kind::NIC {
+                // Traffic differs for good reasons, unless connections suffer from it.
+                self.host_of(episode.component).is_some_and(|near| {
+                    let is_fine = |metric| self.is_fine_without(near, metric, host, effect);
+                    is_fine(MetricId::PathLoss) && is_fine(MetricId::PathRtt)
+                })
             } else {
-                is_network && self.is_fine_without(episode, host, effect)
+                let metric = if episode.metric.id.is_loss() { MetricId::PathLoss } else { MetricId::PathRtt };
+                is_network(episode.metric.id) && self.is_fine_without(episode.component, metric, host, effect)
             }
         };
         overlaps && is_container_of_network(effect, self.context) && effect.episodes.iter().all(is_explained)
@@ -100,25 +116,39 @@ impl Links<'_> {
         self.ends.get(&link).is_some_and(|ends| ends.contains(&Some(host)))
     }
 
+    /// The component of the host that an interface belongs to.
+    fn host_of(&self, interface: usize) -> Option<usize> {
+        let components = &self.context.inventory.components;
+        let is_it = |component: &Component| {
+            [Kind::SERVER, Kind::CLIENT].contains(&component.kind)
+                && component.host == components[interface].host
+        };
+        components.iter().position(is_it)
+    }
+
     /// True if a host's connections with all others are hardly worse than its peers'.
-    fn is_fine_without(&self, episode: &Episode, other: usize, incident: &Incident) -> bool {
+    fn is_fine_without(&self, near: usize, metric: MetricId, far: usize, incident: &Incident) -> bool {
         let range = self.context.summary.range(incident.begin, incident.end);
         let own: BTreeSet<usize> =
-            self.ends.keys().copied().filter(|&link| self.touches(link, episode.component)).collect();
-        let is_shared = own.iter().any(|&link| self.touches(link, other));
-        let rest = own.into_iter().filter(|&link| !self.touches(link, other));
-        let is_loss = episode.metric.id.is_loss();
-        let rest = if is_loss { self.loss(rest, &range) } else { self.round_trip(rest, &range) };
-        let metric = if is_loss { MetricId::PathLoss } else { MetricId::PathRtt }.metric();
+            self.ends.keys().copied().filter(|&link| self.touches(link, near)).collect();
+        let is_shared = own.iter().any(|&link| self.touches(link, far));
+        let rest = own.into_iter().filter(|&link| !self.touches(link, far));
+        let rest = if metric.is_loss() { self.loss(rest, &range) } else { self.round_trip(rest, &range) };
+        let metric = metric.metric();
         let (Some(own), Some(peers)) = (
-            self.context.peers.mean(episode.component, metric, range.clone()),
-            self.context.peers.median(episode.component, metric, range),
+            self.context.peers.mean(near, metric, range.clone()),
+            self.context.peers.median(near, metric, range),
         ) else {
             return false;
         };
         let excess = |value: f64| excess(metric, value, peers);
+        let most = ((1.0 - EXPLAINED_SHARE) * excess(own)).max(if metric.id.is_loss() {
+            SLIGHT_LOSS
+        } else {
+            SLIGHT_DELAY
+        });
         // Without any other connection, there is nothing else to blame the host for.
-        is_shared && rest.is_none_or(|rest| excess(rest) < (1.0 - EXPLAINED_SHARE) * excess(own))
+        is_shared && rest.is_none_or(|rest| excess(rest) < most)
     }
 
     /// As [`host_paths`] computes it, over a whole time.
@@ -152,7 +182,7 @@ fn excess(metric: &Metric, own: f64, peers: f64) -> f64 {
 
 /// True unless the incident also blames something other than connections, such as a disk or a controller.
 fn is_container_of_network(incident: &Incident, context: Context<'_>) -> bool {
-    let is_network = |kind: &Kind| [Kind::LINK, Kind::SERVER, Kind::CLIENT].contains(kind);
+    let is_network = |kind: &Kind| [Kind::NIC, Kind::LINK, Kind::SERVER, Kind::CLIENT].contains(kind);
     match incident.culprit {
         Culprit::Component(index) => is_network(&context.inventory.components[index].kind),
         Culprit::Container { .. } => true,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::evidence::Evidence;
 use super::peers::Peers;
 use super::requests::Requests;
+use super::traffic;
 use crate::model::cluster::{Component, Inventory};
 use crate::model::component::{Container, Kind};
 use crate::model::metric::{Harm, Metric, MetricId};
@@ -340,19 +341,15 @@ fn network_share(incident: &Incident, affected: &BTreeSet<usize>, context: Conte
     (sums.1 > 0.0).then(|| sums.0 / sums.1)
 }
 
-/// The load of the affected disks. Nothing where their peers have none.
+/// The load of the affected disks, of several the middle one. Nothing where their peers have none.
 fn load(incident: &Incident, affected: &BTreeSet<usize>, context: Context<'_>) -> Option<Load> {
     let range = context.summary.range(incident.begin, incident.end);
+    let disks = || affected.iter().filter(|&&c| context.inventory.components[c].class.is_some());
     let ratio = |metric: MetricId| {
-        let mut sums = (0.0, 0.0);
-        for &disk in affected.iter().filter(|&&c| context.inventory.components[c].class.is_some()) {
-            let own = context.peers.mean(disk, metric.metric(), range.clone());
-            let peers = context.peers.median(disk, metric.metric(), range.clone());
-            if let (Some(own), Some(peers)) = (own, peers) {
-                sums = (sums.0 + own, sums.1 + peers);
-            }
-        }
-        (sums.1 > 0.0).then(|| sums.0 / sums.1)
+        let mut ratios: Vec<f64> =
+            disks().filter_map(|&disk| traffic::more_than_usual(disk, metric, &range, context)).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios.get(ratios.len() / 2).copied()
     };
     let (data, requests) = (ratio(MetricId::Throughput), ratio(MetricId::Tps));
     Some(Load { data: data.or(requests)?, requests: requests.or(data)? })

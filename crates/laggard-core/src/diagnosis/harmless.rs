@@ -115,7 +115,7 @@ fn uneven_load(Case { incident, context, .. }: Case<'_>, difference: LoadDiffere
 }
 
 /// A disk that is idle or missing for a while is not lost where chance explains it: few requests, uneven use, or samples
-/// that are lost at other times too.
+/// that are lost at other times too. Neither is one slow that had only a handful of requests.
 fn unused(incident: &Incident, step: Span, context: Context<'_>) -> Option<Observation> {
     let Culprit::Component(disk) = incident.culprit else { return None };
     // A disk that rests has no traffic: what its server's interfaces carry less is no other fault.
@@ -123,8 +123,12 @@ fn unused(incident: &Incident, step: Span, context: Context<'_>) -> Option<Obser
         |e: &&usize| matches!(context.episodes[**e].metric.id, MetricId::Rxbyt | MetricId::Txbyt);
     let other = || incident.episodes.iter().filter(|e| !is_traffic(e));
     let is_all = |id| other().all(|&e| context.episodes[e].metric.id == id) && other().next().is_some();
+    let is_latency =
+        |&e: &usize| matches!(context.episodes[e].metric.id, MetricId::Await | MetricId::MinuteAwait);
     let is_chance = if is_all(MetricId::Idleness) {
         silence::is_idle_by_chance(disk, incident, context)
+    } else if incident.episodes.iter().all(is_latency) {
+        silence::has_few_requests(disk, incident, context)
     } else {
         is_all(MetricId::Absence) && silence::is_absent_by_chance(disk, incident, step, context)
     };
@@ -149,8 +153,11 @@ fn is_only_traffic(Case { incident, facts, context, is_past, .. }: Case<'_>) -> 
     let is_network = |id: MetricId| matches!(id, MetricId::Rxbyt | MetricId::Txbyt) || id.is_round_trip();
     let s = &facts.strengths;
     let is_harmful = s.congestion.max(s.latency).max(s.lost()) > 1.0;
-    let has_traffic = incident.episodes.iter().map(metric).any(|id| !id.is_round_trip())
-        || facts.network_share.is_some_and(|share| share > BUSY_NETWORK);
+    let carries_more =
+        s.more_network() > 1.0 || facts.network_share.is_some_and(|share| share > BUSY_NETWORK);
+    // A slow network carries less, which does not explain that it is slow.
+    let has_traffic = carries_more
+        || s.round_trips <= 1.0 && incident.episodes.iter().map(metric).any(|id| !id.is_round_trip());
     let is_of_network = incident.episodes.iter().map(metric).all(is_network);
     let has_short_trips = || s.round_trips <= 1.0 && traffic::has_usual_connections(incident, context);
     let is_foreign = || !is_past && !has_short_trips() && traffic::is_foreign(incident, context);

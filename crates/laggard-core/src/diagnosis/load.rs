@@ -61,11 +61,12 @@ impl DiskLoad {
     fn of(disk: usize, range: &Range<usize>, context: Context<'_>) -> Option<DiskLoad> {
         let compared = |metric: MetricId| traffic::compared(disk, metric, range, context);
         let ((own, peers), (latency, usual)) = (compared(MetricId::Throughput)?, compared(MetricId::Await)?);
-        let (requests, usual_requests) = compared(MetricId::Tps).unwrap_or((1.0, 1.0));
+        let load = |metric| traffic::more_than_usual(disk, metric, range, context);
+        let data = load(MetricId::Throughput)?;
         (peers > 0.0 && usual > 0.0).then(|| DiskLoad {
             latency: latency / usual,
-            data: own / peers,
-            requests: requests / usual_requests,
+            data,
+            requests: load(MetricId::Tps).unwrap_or(1.0),
             more: own - peers,
             more_network: traffic::more_network(disk, range, context),
             busy: context.requests.busy_ratio(disk, range, context.inventory),
@@ -92,7 +93,10 @@ impl DiskLoad {
         let load = self.data.max(self.requests);
         let is_as_fast = || self.busy.is_none_or(|busy| busy < LEAST_RATIO);
         let is_requested = is_past || self.came_by_network().unwrap_or_else(is_as_fast);
-        load >= HOT_RATIO && is_requested && self.latency <= load.powf(WAITING_POWER)
+        // Near its limit a device delays requests by any factor, though it is as fast as its peers with each of them.
+        let is_explained =
+            self.latency <= load.powf(WAITING_POWER) || self.busy.is_some_and(|busy| busy <= 1.0);
+        load >= HOT_RATIO && is_requested && is_explained
     }
 
     /// Its reads and writes take as long as the peers', but it has another share of each.

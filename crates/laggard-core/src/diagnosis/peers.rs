@@ -56,7 +56,11 @@ impl<'a> Peers<'a> {
     pub fn mean(&self, component: usize, metric: &Metric, range: Range<usize>) -> Option<f64> {
         let recorded = &self.inventory.components[component].recorded;
         if metric.is_tabulated() {
-            return self.summary.mean(metric.id, recorded, range);
+            let weight = metric.weight.filter(|_| metric.id.is_loss());
+            return match weight {
+                Some(weight) => self.summary.weighted_mean(metric.id, weight, recorded, range),
+                None => self.summary.mean(metric.id, recorded, range),
+            };
         }
         if metric.id == MetricId::MinuteAwait {
             return self.summary.weighted_mean(MetricId::Await, MetricId::Tps, recorded, range);

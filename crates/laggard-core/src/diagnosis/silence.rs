@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::facts::Context;
-use super::traffic;
+use super::traffic::{self, KNOWN_SHARE};
 use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 use crate::suspects::blame::Incident;
@@ -11,7 +11,7 @@ use crate::tables::outages::least_rare_run;
 
 /// Longer idleness is reported even where load is uneven.
 const LONGEST_UNUSED: Span = Span::from_seconds(900);
-/// If this many requests are expected in a time, none at all is not chance.
+/// If this many requests are expected in a time, none at all is not chance; and the mean of this many is not that of a single one.
 const FEWEST_EXPECTED: f64 = 30.0;
 /// A disk with more than this share of its usual requests is not idle.
 const IDLE_SHARE: f64 = 0.1;
@@ -22,17 +22,15 @@ const SHORTEST_ABSENCE: Span = Span::from_seconds(60);
 /// is read through from time to time.
 const REGULAR_SHARE: f64 = 0.8;
 
-/// A time shorter than this share of an incident's length says little about the disk's usual use.
-const KNOWN_SHARE: usize = 4;
-
-/// True if a disk was used like its peers before an incident; or after it, where little was recorded before.
+/// True if a disk was used like its peers before an incident; or after it, where little was recorded before. If that is little,
+/// too, a disk whose peers all do the same should do the same.
 fn is_regularly_used(disk: usize, incident: &Incident, context: Context<'_>) -> bool {
     let all = context.summary.buckets;
     let during = context.summary.range(incident.begin, incident.end);
     let (before, after) = (0..during.start, during.end..all);
     let other = if before.len() * KNOWN_SHARE >= during.len() { before } else { after };
     if other.len() * KNOWN_SHARE < during.len() {
-        return false;
+        return !traffic::is_uneven(disk, incident, context);
     }
     let activity = MetricId::Activity.metric();
     let own = context.peers.mean(disk, activity, other.clone());
@@ -58,6 +56,14 @@ pub(super) fn silent_time(
     let longest = runs.into_iter().max_by_key(ExactSizeIterator::len)?;
     let at = |bucket: usize| context.summary.start + context.summary.bucket * bucket as i64;
     Some((at(longest.start).max(incident.begin), at(longest.end).min(incident.end)))
+}
+
+/// True if a disk had so few requests in an incident that their mean says little.
+pub(super) fn has_few_requests(disk: usize, incident: &Incident, context: Context<'_>) -> bool {
+    let during = context.summary.range(incident.begin, incident.end);
+    let seconds = (context.summary.bucket * during.len() as i64).seconds();
+    let rate = context.peers.mean(disk, MetricId::Tps.metric(), during);
+    rate.is_some_and(|rate| rate * seconds < FEWEST_EXPECTED)
 }
 
 /// True if a disk without requests rests anyway, has few, still has some, or belongs to a group that is used unevenly.

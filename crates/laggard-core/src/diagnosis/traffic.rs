@@ -81,6 +81,28 @@ pub(super) fn compared(
     Some((own, context.peers.median(component, metric, range.clone())?))
 }
 
+/// A time shorter than this share of an incident's length says little about what is usual.
+pub(super) const KNOWN_SHARE: usize = 4;
+
+/// How many times the load of its peers a disk has, beyond what it has at other times: what was there before an incident does not
+/// explain it. Nothing where the load was not recorded.
+pub(super) fn more_than_usual(
+    disk: usize,
+    metric: MetricId,
+    range: &Range<usize>,
+    context: Context<'_>,
+) -> Option<f64> {
+    let ratio = |range: &Range<usize>| {
+        let (own, peers) = compared(disk, metric, range, context)?;
+        (peers > 0.0).then(|| own / peers)
+    };
+    let during = ratio(range)?;
+    let other = [0..range.start, range.end..context.summary.buckets];
+    let known = other.iter().filter(|other| other.len() * KNOWN_SHARE >= range.len());
+    let usual = known.filter_map(ratio).fold(f64::NAN, f64::min);
+    Some(if usual > 1.0 { during / usual } else { during })
+}
+
 /// The bytes per second that the interfaces of a disk's host carry more than their peers. Nothing if they were not recorded.
 pub(super) fn more_network(disk: usize, range: &Range<usize>, context: Context<'_>) -> Option<f64> {
     let host = &context.inventory.components[disk].host;

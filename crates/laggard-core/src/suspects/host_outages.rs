@@ -12,10 +12,20 @@ use crate::model::time::Span;
 use crate::tables::outages::Outage;
 
 /// A shorter outage is a restart, or a recorder that was stopped before the others.
-pub const RESTART: Span = Span::from_seconds(600);
+const RESTART: Span = Span::from_seconds(600);
+/// Recorders that are stopped one after the other end within this time.
+const STOP: Span = Span::from_seconds(120);
 
 /// As strong as absence can be.
 const PEAK: f64 = 3.5;
+
+/// True if an outage says nothing about the host. Of several hosts without samples at the end, the recorders may have been
+/// stopped one after the other; if all others go on together, a single one did not come back.
+pub fn is_restart(outage: &Outage, all: &[Outage]) -> bool {
+    let lasted = outage.end - outage.begin;
+    let is_only_one = || all.iter().filter(|other| !other.is_over).count() == 1;
+    lasted < RESTART && (outage.is_over || lasted < STOP || !is_only_one())
+}
 
 /// The incidents of some outages. Their episodes are added to `episodes`. Hosts that went silent together because of what
 /// they share, such as a controller, are one incident of that.

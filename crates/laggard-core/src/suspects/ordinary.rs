@@ -35,7 +35,7 @@ pub fn ordinary(
         let of_component = known.get(&(run.component, run.metric)).map_or(&[][..], Vec::as_slice);
         runs.entry(run.metric).or_default().push(sharpened(run, of_component));
     }
-    let all = Runs { runs, ends };
+    let all = Runs { runs, known, ends };
     episodes.iter().map(|episode| all.with_the_like(episode).unwrap_or_default()).collect()
 }
 
@@ -50,12 +50,14 @@ fn sharpened(run: AnomalousRun, of_component: &[&Episode]) -> AnomalousRun {
     })
 }
 
-struct Runs {
+struct Runs<'a> {
     runs: BTreeMap<MetricId, Vec<AnomalousRun>>,
+    /// The episodes of each component and metric.
+    known: BTreeMap<(usize, MetricId), Vec<&'a Episode>>,
     ends: (Timestamp, Timestamp),
 }
 
-impl Runs {
+impl Runs<'_> {
     fn with_the_like(&self, episode: &Episode) -> Option<BTreeSet<usize>> {
         let metric = episode.metric.id;
         let is_of_use = matches!(metric, MetricId::Idleness | MetricId::Activity);
@@ -73,7 +75,9 @@ impl Runs {
         let mut all = BTreeSet::new();
         for run in own {
             let is_alike = |other: &&AnomalousRun| {
-                is_like(other, run) && (run.length < longest || self.lasts_as_long(other, run))
+                is_like(other, run)
+                    && (run.length < longest || self.lasts_as_long(other, run))
+                    && !self.is_at_the_same_time(other, episode)
             };
             let like_it = runs.iter().filter(is_alike);
             let others: BTreeSet<usize> = like_it.map(|other| other.component).take(64).collect();
@@ -83,6 +87,12 @@ impl Runs {
             all.extend(others);
         }
         Some(all)
+    }
+
+    /// Components that are slow together take no turns, although each has anomalous windows in which the other has none.
+    fn is_at_the_same_time(&self, other: &AnomalousRun, episode: &Episode) -> bool {
+        let of_other = self.known.get(&(other.component, other.metric)).map_or(&[][..], Vec::as_slice);
+        of_other.iter().any(|one| !are_apart((one.begin, one.end), (episode.begin, episode.end)))
     }
 
     /// The windows of the greatest length cover an incident as a whole. One that the begin or the end of the recording
@@ -106,12 +116,13 @@ fn is_like(other: &AnomalousRun, run: &AnomalousRun) -> bool {
     let length = |run: &AnomalousRun| run.length.seconds();
     let is_as_long = length(other) >= ALIKE * length(run) && length(run) >= ALIKE * length(other);
     let is_other = other.component != run.component;
-    is_other && is_as_long && are_apart(other, run) && other.peak >= ALIKE * run.peak
+    let are_apart = are_apart((other.begin, other.end), (run.begin, run.end));
+    is_other && is_as_long && are_apart && other.peak >= ALIKE * run.peak
 }
 
-fn are_apart(one: &AnomalousRun, other: &AnomalousRun) -> bool {
-    let common = one.end.min(other.end) - one.begin.max(other.begin);
-    let shorter = (one.end - one.begin).min(other.end - other.begin);
+fn are_apart(one: (Timestamp, Timestamp), other: (Timestamp, Timestamp)) -> bool {
+    let common = one.1.min(other.1) - one.0.max(other.0);
+    let shorter = (one.1 - one.0).min(other.1 - other.0);
     common.seconds() <= COMMON * shorter.seconds()
 }
 
@@ -148,6 +159,23 @@ mod tests {
         let is_ordinary: Vec<bool> =
             ordinary(&tracker, &episodes, ENDS).iter().map(|others| !others.is_empty()).collect();
         assert_eq!(is_ordinary, [true, true, true, true, false]);
+    }
+
+    #[test]
+    fn components_that_are_slow_together_take_no_turns() {
+        let tracker = tracker(&[2.0, 2.1, 2.2, 2.3, 2.2], None);
+        let whole = |component: usize| Episode {
+            component,
+            group: 0,
+            metric: MetricId::Await.metric(),
+            begin: ENDS.0,
+            end: ENDS.1,
+            peak: 2.0,
+            windows: 1,
+            persistence: 1.0,
+        };
+        let episodes: Vec<Episode> = (0..5).map(whole).collect();
+        assert_eq!(ordinary(&tracker, &episodes, ENDS), vec![BTreeSet::new(); 5]);
     }
 
     #[test]

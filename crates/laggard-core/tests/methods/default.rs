@@ -277,7 +277,8 @@ fn network(rows: &Samples, kind: &Kind) -> Vec<(&'static str, Samples)> {
     let times =
         |factor: f64| rows.iter().map(|row| row.iter().map(|value| factor * value).collect()).collect();
     let names = Laggard::default().metrics(kind);
-    names.iter().map(|metric| (metric.name, times(if metric.weight.is_some() { 0.1 } else { 1e6 }))).collect()
+    let recorded = names.iter().filter(|metric| metric.is_recorded());
+    recorded.map(|metric| (metric.name, times(if metric.weight.is_some() { 0.1 } else { 1e6 }))).collect()
 }
 
 fn evaluate_network(rows: &Samples, kind: &Kind, cuts: &[usize]) -> Vec<ScoredWindow> {

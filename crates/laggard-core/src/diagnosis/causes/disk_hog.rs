@@ -19,10 +19,13 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
     } else {
         // A hog explains both that more is moved and that all of it waits; a slow disk only that it waits.
         let both = (s.more_disk_traffic * s.latency).sqrt().max(s.more_disk_traffic);
-        weight(both) * unless(network) * if facts.has_network { 1.0 } else { 0.7 }
+        // A host that is short of memory pages to its disk.
+        weight(both) * unless(network) * unless(s.memory) * if facts.has_network { 1.0 } else { 0.7 }
     };
     let because = if !facts.moves_more() {
         "its disk has more requests than its peers', and moves no more data"
+    } else if s.memory > 1.0 {
+        "its disk moves more data than its peers'; but its tasks wait for memory"
     } else if !facts.has_network {
         "its disk moves more data than its peers'; its network was not recorded"
     } else if network > 1.0 {

@@ -4,9 +4,9 @@ use crate::diagnosis::facts::Facts;
 pub(super) const DESCRIPTION: Description = Description {
     name: "server-down",
     title: "server down",
-    meaning: "the host is down, or its recorder is",
+    meaning: "the host, its file server or its recorder is down",
     decisive: ABSENCE,
-    next: &["is {host} up, and does its recorder run?"],
+    next: &["is {host} up, and do its file server and its recorder run?"],
     weigh,
 };
 

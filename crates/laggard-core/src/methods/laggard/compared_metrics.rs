@@ -33,6 +33,8 @@ pub(super) enum ValueKind {
     Amount(f64),
     /// A percentage of the metric's weight, accumulated over time. This percentage is negligible.
     Share(f64),
+    /// The same, accumulated already.
+    AccumulatedShare(f64),
     /// A share of time.
     Presence,
 }
@@ -89,7 +91,7 @@ const LINK: &[ComparedMetric] = &[
 /// for a processor or for memory, far more than on the peers, slow down everything that a host serves.
 const HOST: &[ComparedMetric] = &[
     decisive(MetricId::Loss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.7),
-    decisive(MetricId::PathLoss, ValueKind::Amount(NEGLIGIBLE_LOSS_PERCENT), 0.7),
+    decisive(MetricId::PathLoss, ValueKind::AccumulatedShare(NEGLIGIBLE_LOSS_PERCENT), 0.42),
     decisive(MetricId::PathRtt, ValueKind::Delay(NEGLIGIBLE_DELAY_MS), 0.5),
     decisive(MetricId::CpuSome, ValueKind::Amount(NEGLIGIBLE_WAITING_PERCENT), 0.7),
     decisive(MetricId::MemorySome, ValueKind::Amount(NEGLIGIBLE_WAITING_PERCENT), 0.7),
@@ -111,7 +113,7 @@ pub(super) const IDLENESS: ComparedMetric = presence(MetricId::Idleness);
 pub(super) fn shortness(compared: ComparedMetric, covered: Span, full_length: Span) -> f64 {
     let exponent = match compared.value {
         // How much more a latency or a share of lost segments may differ briefly follows from how much it does.
-        ValueKind::Measurement | ValueKind::Share(_) => return 1.0,
+        ValueKind::Measurement | ValueKind::Share(_) | ValueKind::AccumulatedShare(_) => return 1.0,
         ValueKind::Delay(_) => MILD,
         ValueKind::Amount(_) | ValueKind::Presence => CLEAR,
     };
@@ -150,7 +152,10 @@ pub(super) fn needed(kind: &Kind, is_wanted: impl Fn(&'static Metric) -> bool) -
         let other = match compared.value {
             ValueKind::Measurement => of_kind(kind).iter().any(|other| other.metric == LOAD).then_some(LOAD),
             ValueKind::Share(_) => metric.weight,
-            ValueKind::Amount(_) | ValueKind::Delay(_) | ValueKind::Presence => None,
+            ValueKind::Amount(_)
+            | ValueKind::AccumulatedShare(_)
+            | ValueKind::Delay(_)
+            | ValueKind::Presence => None,
         };
         let weight = (metric.id == MetricId::Await).then_some(metric.weight).flatten();
         for metric in

@@ -158,6 +158,9 @@ impl GroupDetector {
                     let negligible = self.levels.negligible(metric).max(least);
                     of_amounts(values, negligible, &mut scratch.sorted, &mut scratch.ratios);
                 }
+                ValueKind::AccumulatedShare(negligible) => {
+                    of_amounts(values, negligible, &mut scratch.sorted, &mut scratch.ratios);
+                }
                 ValueKind::Presence => continue,
                 ValueKind::Share(negligible) => {
                     let shares = self.accumulated(metric, (step, elapsed), values, columns);

@@ -48,7 +48,7 @@ impl Shares {
     }
 
     /// Adds the percentages of a step and the rates that they refer to, `elapsed` after the previous ones. Returns the
-    /// accumulated percentages, NaN for members without a sample.
+    /// accumulated percentages, NaN for members without a sample or traffic.
     pub(super) fn add(
         &mut self,
         percentages: &[f64],
@@ -72,7 +72,8 @@ impl Shares {
             let (own, server) = (self.counts[member], self.of_server[self.servers[member]]);
             let expected = server.lost / (server.all + PRIOR);
             *out = 100.0 * (own.lost + PRIOR * expected) / (own.all + PRIOR);
-            if percentages[member].is_nan() {
+            // What carries nothing loses nothing: the counts of before are old.
+            if percentages[member].is_nan() || per_second[member] == 0.0 {
                 *out = f64::NAN;
             }
         }
@@ -117,5 +118,13 @@ mod tests {
     fn a_member_without_a_sample_has_no_share() {
         let shares = after_ten_seconds([f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0], 100.0);
         assert!(shares[0].is_nan() && !shares[1].is_nan());
+    }
+
+    #[test]
+    fn losses_of_before_do_not_count_while_nothing_is_sent() {
+        let mut shares = Shares::new(2, &[]);
+        shares.add(&[5.0, 5.0], &[100.0, 100.0], Span::SECOND, Span::SECOND);
+        let later = shares.add(&[0.0, 5.0], &[0.0, 100.0], Span::SECOND, Span::SECOND);
+        assert!(later[0].is_nan() && later[1] > 1.0, "{later:?}");
     }
 }
