@@ -131,6 +131,8 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
         since: incident.begin,
         until: if is_ongoing { end.max(incident.begin) } else { incident.end.min(end.max(incident.begin)) },
         is_ongoing,
+        is_from_begin: incident.begin <= context.summary.start + begin_is_known_to(context),
+        usual_ratio: usual_ratio(&evidence, context),
         other_times: Vec::new(),
         peer_count: peers(incident, context),
         explains: explains.collect(),
@@ -145,6 +147,18 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
     suspect
 }
 
+/// The ratio to its peers in training, in the metric of the strongest evidence.
+fn usual_ratio(evidence: &[Evidence], context: Context<'_>) -> Option<f64> {
+    let strongest = evidence.first()?;
+    let component = context.inventory.components.iter().position(|c| c.name == strongest.component)?;
+    context.peers.usual_ratio(component, strongest.metric)
+}
+
+/// An incident that begins by this time after the recording may be older than the recording.
+fn begin_is_known_to(context: Context<'_>) -> Span {
+    context.tracker.counted_length().max(context.summary.bucket * ONGOING_BUCKETS)
+}
+
 /// True if a component differs from its peers after its incident by at least half as much as during it. The last anomalous
 /// windows may end earlier than that.
 fn goes_on(incident: &Incident, end: Timestamp, context: Context<'_>) -> bool {
@@ -152,7 +166,8 @@ fn goes_on(incident: &Incident, end: Timestamp, context: Context<'_>) -> bool {
         let range = context.summary.range(begin, end);
         let own = context.peers.mean(episode.component, episode.metric, range.clone())?;
         let peers = context.peers.median(episode.component, episode.metric, range)?;
-        Some((own / peers).ln()).filter(|excess| excess.is_finite())
+        let excess = context.peers.excess(episode.component, episode.metric.id, own / peers);
+        Some(excess).filter(|excess| excess.is_finite())
     };
     let strongest = incident
         .episodes
