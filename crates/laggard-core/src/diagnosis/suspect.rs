@@ -57,7 +57,6 @@ pub struct Suspect {
     pub is_from_begin: bool,
     /// How many times its peers' value its value was in training, in the metric of the strongest evidence. Nothing without
     /// training.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_ratio: Option<f64>,
     /// Less serious incidents of the same component and cause.
     pub other_times: Vec<OtherTime>,

@@ -38,7 +38,7 @@ pub struct MethodChoice {
 /// The result of a training.
 #[derive(Clone, Debug)]
 pub enum Trained {
-    Thresholds(Thresholds),
+    Thresholds(Box<Thresholds>),
     UsualRatios(Arc<UsualRatios>),
 }
 
@@ -89,7 +89,7 @@ impl Trained {
         if name(schema) == name(usual_ratios::SCHEMA) {
             Ok(Trained::UsualRatios(UsualRatios::from_toml(text)?.into()))
         } else {
-            Ok(Trained::Thresholds(Thresholds::from_toml(text)?))
+            Ok(Trained::Thresholds(Thresholds::from_toml(text)?.into()))
         }
     }
 
