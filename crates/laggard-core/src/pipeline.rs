@@ -6,7 +6,7 @@ mod rank;
 mod train;
 
 pub use rank::{HourlyRanking, NumberedGroup, rank};
-pub use train::{Training, learn, train};
+pub use train::{Training, UsualTraining, learn, train, train_usual_ratios};
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -16,12 +16,15 @@ use crate::diagnosis::facts::Context;
 use crate::diagnosis::peers::Peers;
 use crate::diagnosis::pictures::{Scores, pictures};
 use crate::diagnosis::requests::Requests;
-use crate::diagnosis::{Diagnosis, Group, LeftOutClass, NotEvaluated, Observation, SizedGroup, Warning};
+use crate::diagnosis::{
+    Diagnosis, Group, LeftOutClass, NotEvaluated, Observation, SizedGroup, Suspect, Warning,
+};
 use crate::diagnosis::{mild, plain_errors};
 use crate::evaluation::{Evaluation, GroupScores};
 use crate::methods::choice::MethodChoice;
+use crate::methods::usual_ratios::UsualRatios;
 use crate::methods::{Method, Reasoning};
-use crate::model::cluster::{FEWEST_PEERS, Inventory, PeerGroup};
+use crate::model::cluster::{Component, FEWEST_PEERS, Inventory, PeerGroup};
 use crate::model::component::Kind;
 use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
@@ -30,7 +33,7 @@ use crate::report::Report;
 use crate::report::number::span;
 use crate::selection::{Selection, select};
 use crate::suspects::applied_feedback::AppliedFeedback;
-use crate::suspects::blame::blame;
+use crate::suspects::blame::{Incident, blame};
 use crate::suspects::episodes::{Episode, Tracker};
 use crate::suspects::feedback::Feedback;
 use crate::suspects::host_outages::{self, is_restart};
@@ -72,7 +75,7 @@ pub fn diagnose(
     let (restarts, outages): (Vec<&Outage>, Vec<&Outage>) =
         outages.iter().partition(|outage| is_restart(outage, &outages));
     let (tracker, summary) = (&state.tracker, &state.summary);
-    let peers = Peers::new(inventory, summary);
+    let peers = Peers::new(inventory, summary).with_usual_ratios(method.usual_ratios());
     let mut incidents = blame(inventory, &episodes);
     incidents.extend(host_outages::incidents(inventory, &outages, &mut episodes));
 
@@ -90,6 +93,8 @@ pub fn diagnose(
     };
     let Explanation { suspects, mut observations } =
         explain(context, incidents, method.reasoning(), step, to);
+    let usual = method.usual_ratios();
+    observations.extend(usual.and_then(|usual| usually_different(usual, inventory, &suspects)));
     let mentioned: Vec<String> = observations.iter().flat_map(Observation::components).collect();
     let explained = suspects.iter().flat_map(|(suspect, _)| &suspect.explains);
     let mentioned = mentioned.iter().chain(explained).map(String::as_str).collect();
@@ -104,6 +109,7 @@ pub fn diagnose(
     let mut warnings = group_warnings(&groups, method.needs(recording.times().longest_interval));
     warnings.extend(recording_warnings(recording, state.gaps.gaps()));
     warnings.extend(feedback_warning(&state.applied));
+    warnings.extend(usual.and_then(|usual| unknown_components(usual, inventory, method)));
     let pictures = pictures(context, &suspects, &state.scores);
     let suspects = suspects.into_iter().map(|(suspect, _)| suspect).collect();
     let (method, time) = (method.name().to_owned(), Some((from, to)));
@@ -183,7 +189,18 @@ pub fn evaluate(
     method: &dyn Method,
     visit: &mut dyn FnMut(Vec<GroupScores>, f64),
 ) -> Result<(), PipelineError> {
-    let mut evaluation = evaluation(recording.inventory(), method)?;
+    let inventory = recording.inventory().clone();
+    evaluate_groups(recording, &inventory, method, visit)
+}
+
+/// The same for other peer groups.
+fn evaluate_groups(
+    recording: &mut dyn Recording,
+    inventory: &Inventory,
+    method: &dyn Method,
+    visit: &mut dyn FnMut(Vec<GroupScores>, f64),
+) -> Result<(), PipelineError> {
+    let mut evaluation = evaluation(inventory, method)?;
     let step = method.step(recording.times().longest_interval);
     let _ = recording.visit(&evaluation.metrics(), step, &mut |tables, done| {
         visit(evaluation.evaluate(tables), done);
@@ -386,7 +403,7 @@ const ACTIVE_SHARE: f64 = 0.1;
 fn sharpened_by_samples(state: &DiagnosisState<'_>, method: &dyn Method, has_feedback: bool) -> Vec<Episode> {
     let mut episodes = state.tracker.episodes();
     if method.reasoning() == Reasoning::Weight {
-        let peers = Peers::new(state.inventory, &state.summary);
+        let peers = Peers::new(state.inventory, &state.summary).with_usual_ratios(method.usual_ratios());
         for episode in &mut episodes {
             // After a repair, an incident does not begin before it.
             let (first, last) = state.tracker.faulty_time(episode);
@@ -475,6 +492,49 @@ pub fn threshold_warnings(choice: &MethodChoice, metrics: &[&'static Metric]) ->
     let missing = (!metrics.is_empty()).then_some(Warning::NoThresholds { metrics });
     let method = choice.name.as_str().to_owned();
     missing.into_iter().chain(choice.is_untrained().then_some(Warning::Untrained { method })).collect()
+}
+
+/// A smaller ratio, as of 1.1 times the latency, is not worth mentioning.
+const CLEAR_RATIO: f64 = 1.2;
+
+/// Compared components that differed from their peers in training and are not suspects now.
+fn usually_different(
+    usual: &UsualRatios,
+    inventory: &Inventory,
+    suspects: &[(Suspect, Incident)],
+) -> Option<Observation> {
+    let compared: BTreeSet<&str> = compared(inventory).map(|component| component.name.as_str()).collect();
+    let is_suspect =
+        |name: &str| suspects.iter().any(|(suspect, _)| suspect.explains.iter().any(|one| one == name));
+    let distance = |ratio: f64| ratio.ln().abs();
+    let mut differing: Vec<(&str, MetricId, f64)> =
+        usual.differing().filter(|(name, ..)| compared.contains(name) && !is_suspect(name)).collect();
+    differing.retain(|(_, _, ratio)| distance(*ratio) >= CLEAR_RATIO.ln());
+    differing.sort_by(|a, b| distance(b.2).total_cmp(&distance(a.2)));
+    let &(_, metric, ratio) = differing.first()?;
+    let mut components: Vec<String> = Vec::new();
+    for (name, ..) in differing {
+        if !components.iter().any(|known| known == name) {
+            components.push(name.to_owned());
+        }
+    }
+    let (since, until) = (usual.trained.from, usual.trained.to);
+    Some(Observation::UsuallyDifferent { components, metric, ratio, since, until })
+}
+
+/// A training says nothing about components that were not there.
+fn unknown_components(usual: &UsualRatios, inventory: &Inventory, method: &dyn Method) -> Option<Warning> {
+    let of_method = |component: &&Component| !method.metrics(&component.kind).is_empty();
+    let names: BTreeSet<&str> = compared(inventory).filter(of_method).map(|c| c.name.as_str()).collect();
+    let unknown = names.iter().filter(|name| !usual.has(name));
+    let components: Vec<String> = unknown.map(|&name| name.to_owned()).collect();
+    (!components.is_empty()).then_some(Warning::UnknownComponents { components, compared: names.len() })
+}
+
+/// The components with enough peers.
+fn compared(inventory: &Inventory) -> impl Iterator<Item = &Component> {
+    let groups = inventory.groups.iter().filter(|group| group.is_evaluated());
+    groups.flat_map(|group| &group.members).map(|&member| &inventory.components[member])
 }
 
 /// An empty list of suspects must not pass for health where feedback hides some.

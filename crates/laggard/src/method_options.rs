@@ -1,26 +1,25 @@
 //! The options that choose a method: `diagnose`, `train` and `rank` share them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::Context;
 use clap::{Args, ValueEnum};
-use laggard_core::methods::choice::{ChoiceError, MethodChoice, MethodName, PaperOptions};
+use laggard_core::methods::choice::{MethodChoice, MethodName, PaperOptions, Trained};
 use laggard_core::methods::papers::distances::Measure;
 use laggard_core::methods::papers::settings::{PaperSettings, SettingError};
 use laggard_core::model::metric::Metric;
 use laggard_core::model::time::Span;
-use laggard_eval::studies::datasets::thresholds;
 
 use crate::arguments::{metric, positive_span};
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct MethodOptions {
-    /// The method: laggard needs no training; production and testbench are those of the papers.
+    /// The method: laggard needs no training, but can use one; production and testbench are those of the papers.
     #[arg(long, value_enum, default_value_t)]
     method: MethodWord,
     #[command(flatten)]
     details: Details,
-    /// The thresholds file of `laggard train`, for production and testbench.
+    /// The file of `laggard train`, for this method: thresholds for production and testbench, usual ratios for laggard.
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
     /// Window lengths of the method laggard, such as 5m,15m,1h,1d.
@@ -71,6 +70,11 @@ fn measure(name: &str) -> Result<Measure, String> {
     Measure::named(name).ok_or_else(|| "one of cdf, kl, median, thresh".into())
 }
 
+fn trained(file: &Path) -> anyhow::Result<Trained> {
+    let named = || file.display().to_string();
+    Trained::from_toml(&std::fs::read_to_string(file).with_context(named)?).with_context(named)
+}
+
 impl Details {
     pub(crate) fn parsed(&self) -> PaperOptions {
         PaperOptions {
@@ -84,13 +88,10 @@ impl Details {
 
 impl MethodOptions {
     pub(crate) fn parsed(&self) -> anyhow::Result<MethodChoice> {
-        if self.method == MethodWord::Laggard && self.thresholds.is_some() {
-            bail!(ChoiceError::NotForLaggard("--thresholds"));
-        }
         Ok(MethodChoice {
             name: self.name(),
             details: self.details.parsed(),
-            thresholds: self.thresholds.as_deref().map(thresholds).transpose()?,
+            trained: self.thresholds.as_deref().map(trained).transpose()?,
             windows: self.windows.clone(),
         })
     }

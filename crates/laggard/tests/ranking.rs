@@ -56,6 +56,63 @@ fn lists_are_in_the_form_of_the_paper() {
 }
 
 #[test]
+fn every_place_has_a_severity() {
+    let (_folder, dataset) = two_slow_disks();
+    let json: serde_json::Value = serde_json::from_str(&prints(&["rank", &dataset, "--json"])).unwrap();
+    let diagnosed: serde_json::Value =
+        serde_json::from_str(&prints(&["diagnose", &dataset, "--method", "production", "--json"])).unwrap();
+    for place in &json["hours"][1]["places"].as_array().unwrap()[..2] {
+        let name = &place["component"];
+        let suspects = diagnosed["suspects"].as_array().unwrap();
+        let suspect = suspects.iter().find(|suspect| suspect["component"]["name"] == *name).unwrap();
+        let (hour, all) = (place["severity"].as_f64().unwrap(), suspect["severity"].as_f64().unwrap());
+        assert!((hour / all - 1.0).abs() < 0.2, "{name}: {hour} in an hour, {all} in all");
+        assert_eq!((&place["kind"], &place["explains"][0]), (&"attachment".into(), name));
+    }
+}
+
+/// Forty disks of ten controllers; the four disks of one are slow.
+fn slow_controller() -> (tempfile::TempDir, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| text(&folder.path().join(name)).to_owned();
+    let settings = ["components=40", "samples=600", "slow=4"].map(|setting| ["--set", setting]).concat();
+    prints(&[&["simulate", "scale", "--seed", "3", "-o", &path("data")], &settings[..]].concat());
+    let labels = std::fs::read_to_string(path("data/labels.csv")).unwrap();
+    let slow: Vec<&str> = labels.lines().skip(1).map(|label| label.split(',').next().unwrap()).collect();
+    let all: Vec<String> = (0..40).map(|number| format!("s1:d{number:02}")).collect();
+    let others = all.iter().map(String::as_str).filter(|name| !slow.contains(name));
+    let entry = |(number, name): (usize, &str)| {
+        let controller = number / 4;
+        format!("[[component]]\nmatch = '{name}'\nattributes = {{ controller = 'c{controller}' }}\n")
+    };
+    let entries: String = slow.iter().copied().chain(others).enumerate().map(entry).collect();
+    std::fs::write(path("controllers.toml"), entries).unwrap();
+    let (dataset, cluster) = (path("data"), path("controllers.toml"));
+    (folder, dataset, cluster)
+}
+
+#[test]
+fn a_controller_has_the_place_of_the_disks_whose_anomalies_it_explains() {
+    let (_folder, dataset, cluster) = slow_controller();
+    let rank = ["rank", &dataset, "--cluster", &cluster, "--top", "1"];
+    let ranked = prints(&[&rank[..], &["--by", "incident"]].concat());
+    assert!(ranked.starts_with("Date.Hour:   Value  Times PG:component or container\n"), "{ranked}");
+    assert!(ranked.lines().last().unwrap().ends_with("x controller=c0 (4)"), "{ranked}");
+    let json = prints(&[&rank[..], &["--by", "incident", "--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let place = &json["hours"][2]["places"][0];
+    assert_eq!((&place["kind"], &place["component"]), (&"controller".into(), &"c0".into()), "{place}");
+    assert_eq!((place["explains"].as_array().unwrap().len(), &place["group"]), (4, &serde_json::Value::Null));
+    assert!(place["severity"].as_f64().unwrap() > 1.2, "{place}");
+    let by_component = prints(&rank);
+    assert!(by_component.contains("1:s1:d") && !by_component.contains("controller"), "{by_component}");
+    // A diagnosis blames the same.
+    let report = prints(&["diagnose", &dataset, "--cluster", &cluster, "--method", "production", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["suspects"][0]["component"]["name"], "c0", "{report}");
+}
+
+#[test]
 fn a_repair_zeroes_the_count_and_an_ignored_disk_has_no_place() {
     let (_folder, dataset) = two_slow_disks();
     prints(&["feedback", &dataset, "repaired", "s1:d10", "--at", "2026-11-15T01:00:00Z"]);

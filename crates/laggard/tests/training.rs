@@ -140,6 +140,120 @@ fn thresholds_that_no_score_can_exceed_are_reported() {
     assert!(!errors(&lower).contains("the highest score there is"), "{}", errors(&lower));
 }
 
+/// The usual ratios of the method laggard, learnt from a dataset.
+fn usual_ratios(dataset: &str, file: &Path) -> (String, String) {
+    let file = text(file).to_owned();
+    let trained = laggard(&["train", dataset, "-o", &file, "--method", "laggard"]);
+    assert!(trained.status.success(), "{}", errors(&trained));
+    (file, errors(&trained))
+}
+
+fn report(arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&prints(&[&["diagnose", "--json"], arguments].concat())).unwrap()
+}
+
+fn suspects(report: &serde_json::Value) -> Vec<&str> {
+    let suspects = report["suspects"].as_array().unwrap().iter();
+    suspects.map(|suspect| suspect["component"]["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_disk_that_was_always_slower_is_a_suspect_only_if_it_gets_worse() {
+    let folder = tempfile::tempdir().unwrap();
+    let slow = disks(folder.path(), 2);
+    let (file, warnings) = usual_ratios(&slow, &folder.path().join("usual.toml"));
+    // The training cannot know whether it is other hardware or a fault.
+    assert!(warnings.contains("the training time is not calm: s1:d"), "{warnings}");
+    assert!(warnings.contains("trained on 2 h 29 min"), "{warnings}");
+    assert!(warnings.contains(&format!("use it with --thresholds {file}")), "{warnings}");
+    let usual: toml::Table = std::fs::read_to_string(&file).unwrap().parse().unwrap();
+    assert_eq!(usual["schema"].as_str(), Some("laggard.usual-ratios/1"));
+    assert_eq!(usual["trained"]["dataset"].as_str(), Some(slow.as_str()));
+
+    let untrained = report(&[&slow]);
+    let mut names = suspects(&untrained);
+    names.sort_unstable();
+    assert_eq!(names, ["s1:d10", "s1:d30"]);
+    let printed = prints(&["diagnose", &slow]);
+    assert!(printed.contains("for the whole recording, since 2026-11-15"), "{printed}");
+
+    let trained = report(&[&slow, "--thresholds", &file]);
+    assert_eq!(suspects(&trained), [] as [&str; 0], "{trained:#}");
+    let observations = trained["observations"].as_array().unwrap();
+    let always = observations.iter().find(|observation| observation["kind"] == "usually-different").unwrap();
+    assert!(always["text"].as_str().unwrap().starts_with("always different: s1:d"), "{always}");
+
+    let worse = text(&folder.path().join("worse")).to_owned();
+    let settings = ["component=s1:d10", "factor=2", "begin=60m", "duration=60m"];
+    let settings = settings.map(|setting| ["--set", setting]).concat();
+    prints(&[&["simulate", "overlay", "--on", &slow, "-o", &worse], &settings[..]].concat());
+    let found = report(&[&worse, "--thresholds", &file]);
+    assert_eq!(suspects(&found), ["s1:d10"], "{found:#}");
+    let suspect = &found["suspects"][0];
+    assert!(suspect["usual_ratio"].as_f64().unwrap() > 1.1, "{suspect}");
+    assert_eq!(suspect["is_from_begin"], false, "{suspect}");
+    let printed = prints(&["diagnose", &worse, "--thresholds", &file]);
+    assert!(printed.contains("times its peers' value in training already"), "{printed}");
+}
+
+#[test]
+fn a_calm_day_stays_calm_with_its_usual_ratios() {
+    let folder = tempfile::tempdir().unwrap();
+    let calm = disks(folder.path(), 0);
+    let (file, warnings) = usual_ratios(&calm, &folder.path().join("usual.toml"));
+    assert!(!warnings.contains("not calm"), "{warnings}");
+    let printed = prints(&["diagnose", &calm, "--thresholds", &file]);
+    assert!(printed.starts_with("No suspects"), "{printed}");
+}
+
+#[test]
+fn components_that_were_not_trained_are_reported_and_compared_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let (calm, slow) = (disks(folder.path(), 0), disks(folder.path(), 2));
+    let (file, _) = usual_ratios(&calm, &folder.path().join("usual.toml"));
+    let mut usual: toml::Table = std::fs::read_to_string(&file).unwrap().parse().unwrap();
+    for metric in usual["metric"].as_array_mut().unwrap() {
+        metric["components"].as_table_mut().unwrap().remove("s1:d10");
+    }
+    std::fs::write(&file, usual.to_string()).unwrap();
+    let report = report(&[&slow, "--thresholds", &file]);
+    assert!(suspects(&report).contains(&"s1:d10"), "{report:#}");
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("compared as if untrained: s1:d10 (1 of 40 components)"), "{warnings}");
+}
+
+#[test]
+fn a_file_of_another_method_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let calm = disks(folder.path(), 0);
+    let (usual, _) = usual_ratios(&calm, &folder.path().join("usual.toml"));
+    let thresholds = text(&folder.path().join("thresholds.toml")).to_owned();
+    prints(&["train", &calm, "-o", &thresholds]);
+    for (method, file, expected) in [
+        ("production", &usual, "the file is for the method laggard, not for production"),
+        ("laggard", &thresholds, "the file is for the method production, not for laggard"),
+    ] {
+        let refused = laggard(&["diagnose", &calm, "--method", method, "--thresholds", file]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(errors(&refused).contains(expected), "{}", errors(&refused));
+    }
+    let known = std::fs::read_to_string(&usual).unwrap();
+    std::fs::write(&usual, known.replace("usual-ratios/1", "usual-ratios/9")).unwrap();
+    let refused = laggard(&["diagnose", &calm, "--thresholds", &usual]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(errors(&refused).contains("train again with this version"), "{}", errors(&refused));
+    let refused = |more: &[&str]| {
+        let arguments = ["train", &calm, "-o", &usual, "--method", "laggard"];
+        let output = laggard(&[&arguments[..], more].concat());
+        assert_ne!(output.status.code(), Some(0));
+        errors(&output)
+    };
+    assert!(refused(&["--set", "window=40"]).contains("the method laggard has no --set"));
+    let page = text(&folder.path().join("t.html")).to_owned();
+    assert!(refused(&["--html", &page]).contains("--html is for production and testbench"));
+    assert!(refused(&["--to", "2026-11-15T00:45:00Z"]).contains("laggard needs at least 2 h"));
+}
+
 /// A calm test bench; its clients only write.
 fn bench(folder: &Path) -> String {
     let dataset = text(&folder.join("bench")).to_owned();

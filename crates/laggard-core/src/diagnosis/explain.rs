@@ -24,7 +24,7 @@ pub struct Explanation {
     pub observations: Vec<Observation>,
 }
 
-/// The end of an incident is known to this many of the summary's buckets; of one that shows in whole minutes, to this time.
+/// Begin and end of an incident are known to this many of the summary's buckets; of one that shows in whole minutes, to this time.
 const ONGOING_BUCKETS: i64 = 2;
 const ONGOING_MINUTES: Span = Span::from_seconds(120);
 /// The last windows of a recording may be too short to be evaluated.
@@ -119,8 +119,11 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
     let end = evaluated_until.filter(|until| !is_whole(*until)).unwrap_or(end).min(end);
     let is_of_minutes = episodes().all(|e| e.metric.id == MetricId::MinuteAwait);
     let uncertain = if is_of_minutes { ONGOING_MINUTES } else { Span::ZERO };
-    let is_until_the_end = incident.end + uncertain.max(context.summary.bucket * ONGOING_BUCKETS) >= end;
-    let is_ongoing = is_until_the_end || goes_on(incident, end, context);
+    let uncertain = uncertain.max(context.summary.bucket * ONGOING_BUCKETS);
+    let start = context.summary.start;
+    let is_ongoing = incident.end + uncertain >= end || is_as_bad(incident, (incident.end, end), context);
+    let is_from_begin =
+        incident.begin <= start + uncertain || is_as_bad(incident, (start, incident.begin), context);
     let explains = facts.affected.iter().map(|&c| context.inventory.components[c].name.clone());
     let evidence = evidence_order::ordered(facts, first.cause, incident, context);
     let mut suspect = Suspect {
@@ -131,6 +134,8 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
         since: incident.begin,
         until: if is_ongoing { end.max(incident.begin) } else { incident.end.min(end.max(incident.begin)) },
         is_ongoing,
+        is_from_begin,
+        usual_ratio: usual_ratio(&evidence, context),
         other_times: Vec::new(),
         peer_count: peers(incident, context),
         explains: explains.collect(),
@@ -145,14 +150,22 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
     suspect
 }
 
-/// True if a component differs from its peers after its incident by at least half as much as during it. The last anomalous
-/// windows may end earlier than that.
-fn goes_on(incident: &Incident, end: Timestamp, context: Context<'_>) -> bool {
+/// The ratio to its peers in training, in the metric of the strongest evidence.
+fn usual_ratio(evidence: &[Evidence], context: Context<'_>) -> Option<f64> {
+    let strongest = evidence.first()?;
+    let component = context.inventory.components.iter().position(|c| c.name == strongest.component)?;
+    context.peers.usual_ratio(component, strongest.metric)
+}
+
+/// True if a component differs from its peers at another time by at least half as much as during its incident. The anomalous
+/// windows may begin later and end earlier than that.
+fn is_as_bad(incident: &Incident, (from, to): (Timestamp, Timestamp), context: Context<'_>) -> bool {
     let excess = |episode: &Episode, begin, end| {
         let range = context.summary.range(begin, end);
         let own = context.peers.mean(episode.component, episode.metric, range.clone())?;
         let peers = context.peers.median(episode.component, episode.metric, range)?;
-        Some((own / peers).ln()).filter(|excess| excess.is_finite())
+        let excess = context.peers.excess(episode.component, episode.metric.id, own / peers);
+        Some(excess).filter(|excess| excess.is_finite())
     };
     let strongest = incident
         .episodes
@@ -162,8 +175,8 @@ fn goes_on(incident: &Incident, end: Timestamp, context: Context<'_>) -> bool {
         .max_by(|a, b| a.peak.total_cmp(&b.peak));
     strongest.is_some_and(|episode| {
         let during = excess(episode, incident.begin, incident.end);
-        let after = excess(episode, incident.end, end);
-        during.zip(after).is_some_and(|(during, after)| after / during >= 0.5)
+        let then = excess(episode, from, to);
+        during.zip(then).is_some_and(|(during, then)| then / during >= 0.5)
     })
 }
 

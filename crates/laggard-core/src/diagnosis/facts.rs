@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use super::evidence::Evidence;
 use super::peers::Peers;
 use super::requests::Requests;
+use super::severity::times_worse;
 use super::traffic;
 use crate::model::cluster::{Component, Inventory};
 use crate::model::component::{Container, Kind};
-use crate::model::metric::{Harm, Metric, MetricId};
+use crate::model::metric::{Metric, MetricId};
 use crate::model::time::Timestamp;
 use crate::suspects::blame::{Culprit, Incident};
 use crate::suspects::episodes::{Episode, Tracker};
@@ -390,15 +391,6 @@ fn measured(
 /// How many times worse than its peers, by the strongest evidence. NaN where there is no ratio, as of shares of the time,
 /// or of peers at 0.
 pub(super) fn severity(evidence: &[Evidence]) -> f64 {
-    let ratio = |evidence: &Evidence| {
-        let harm = Some(evidence.metric.metric()).filter(|metric| metric.has_ratio())?.harm;
-        let (value, peers) = (evidence.value?, evidence.peers?);
-        let ratio = if value > 0.0 && peers > 0.0 { value / peers } else { return None };
-        Some(match harm {
-            Harm::Up => ratio,
-            Harm::Down => 1.0 / ratio,
-            Harm::Either => ratio.max(1.0 / ratio),
-        })
-    };
+    let ratio = |evidence: &Evidence| times_worse(evidence.metric.metric(), evidence.value?, evidence.peers?);
     evidence.first().and_then(ratio).unwrap_or(f64::NAN)
 }

@@ -32,6 +32,7 @@ pub mod peers;
 pub mod pictures;
 pub(crate) mod plain_errors;
 pub mod requests;
+pub mod severity;
 mod silence;
 mod traffic;
 mod weigh;

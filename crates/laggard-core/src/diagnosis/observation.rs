@@ -43,6 +43,15 @@ pub enum Observation {
     MixedGroup(Mixture),
     /// Disks with a higher mean latency than their peers over the whole recording; the slowest first, with its ratio.
     Slower { components: Vec<String>, ratio: f64, reason: SlowReason },
+    /// Components that differed from their peers in training already; the farthest first, with its ratio. They are compared
+    /// with their usual ratio.
+    UsuallyDifferent {
+        components: Vec<String>,
+        metric: MetricId,
+        ratio: f64,
+        since: Timestamp,
+        until: Timestamp,
+    },
     /// Disks that answer much faster than their peers.
     Faster { components: Vec<String>, ratio: f64 },
     /// Components with many more errors than their peers; the worst first, with its mean and that of its peers.
@@ -93,6 +102,7 @@ impl Observation {
             Observation::NoPeerAtWork { .. } => "no-peer-at-work",
             Observation::MixedGroup(_) => "mixed-group",
             Observation::Slower { .. } => "slower",
+            Observation::UsuallyDifferent { .. } => "usually-different",
             Observation::Faster { .. } => "faster",
             Observation::Errors { .. } => "errors",
             Observation::Restarts { .. } => "restarts",
@@ -105,6 +115,7 @@ impl Observation {
         match self {
             Observation::TakingTurns { components, .. }
             | Observation::Slower { components, .. }
+            | Observation::UsuallyDifferent { components, .. }
             | Observation::Faster { components, .. }
             | Observation::Errors { components, .. } => components.clone(),
             Observation::OwnJobs { server, .. } => vec![server.clone()],

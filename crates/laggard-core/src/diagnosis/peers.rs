@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use crate::methods::usual_ratios::UsualRatios;
 use crate::model::cluster::Inventory;
 use crate::model::metric::{Harm, Metric, MetricId, Unit};
 use crate::model::time::Span;
@@ -19,6 +20,7 @@ pub struct Peers<'a> {
     groups: Vec<Option<usize>>,
     middles: RefCell<Middles>,
     bands: RefCell<HashMap<(usize, MetricId), Rc<Band>>>,
+    usual: Option<&'a UsualRatios>,
 }
 
 /// The middle of a group's means, by metric and buckets.
@@ -39,7 +41,30 @@ impl<'a> Peers<'a> {
         for (number, group) in inventory.groups.iter().enumerate().rev() {
             group.members.iter().for_each(|&member| groups[member] = Some(number));
         }
-        Peers { inventory, summary, groups, middles: RefCell::default(), bands: RefCell::default() }
+        Peers {
+            inventory,
+            summary,
+            groups,
+            middles: RefCell::default(),
+            bands: RefCell::default(),
+            usual: None,
+        }
+    }
+
+    /// The same where components have usual ratios to their peers.
+    pub fn with_usual_ratios(self, usual: Option<&'a UsualRatios>) -> Peers<'a> {
+        Peers { usual, ..self }
+    }
+
+    /// The ratio of a component to its peers in training. Nothing if it is not known.
+    pub fn usual_ratio(&self, component: usize, metric: MetricId) -> Option<f64> {
+        let usual = self.usual?.of(&self.inventory.components[component].name, metric)?;
+        Some(usual.ratio)
+    }
+
+    /// The logarithm of a ratio to the peers, as a multiple of the usual one.
+    pub fn excess(&self, component: usize, metric: MetricId, ratio: f64) -> f64 {
+        ratio.ln() - self.usual_ratio(component, metric).map_or(0.0, f64::ln)
     }
 
     /// With how many others a component is compared.
@@ -86,7 +111,7 @@ impl<'a> Peers<'a> {
         middle.without(self.mean(component, metric, range))
     }
 
-    /// How much worse than its peers a component was, bucket by bucket, around a time.
+    /// How much worse than its peers a component was, compared with its usual ratio, bucket by bucket, around a time.
     pub fn course(&self, component: usize, metric: &'static Metric, around: Range<usize>) -> Course {
         let sign = if metric.harm == Harm::Down { -1.0 } else { 1.0 };
         // Between stalls a device is as fast as its peers: a minute is the shortest time that shows them.
@@ -104,7 +129,7 @@ impl<'a> Peers<'a> {
             if metric.unit == Unit::Percent {
                 return (own - peers) / 100.0;
             }
-            let ratio = (own / peers).ln();
+            let ratio = self.excess(component, metric.id, own / peers);
             let ratio = if metric.harm == Harm::Either { ratio.abs() } else { sign * ratio };
             if ratio.is_finite() { ratio.min(MOST_EXCESS) } else { f64::NAN }
         };

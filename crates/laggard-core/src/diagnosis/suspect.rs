@@ -53,6 +53,11 @@ pub struct Suspect {
     /// The end of the recording where the incident continues.
     pub until: Timestamp,
     pub is_ongoing: bool,
+    /// It differed from the first windows of the recording on: it may have done so before.
+    pub is_from_begin: bool,
+    /// How many times its peers' value its value was in training, in the metric of the strongest evidence. Nothing without
+    /// training.
+    pub usual_ratio: Option<f64>,
     /// Less serious incidents of the same component and cause.
     pub other_times: Vec<OtherTime>,
     /// Names of the affected components.

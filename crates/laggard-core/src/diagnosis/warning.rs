@@ -67,6 +67,11 @@ pub enum Warning {
     ShortTraining {
         length: Span,
     },
+    /// Components that are not in the training data of a method that knows usual ratios, of all that were compared.
+    UnknownComponents {
+        components: Vec<String>,
+        compared: usize,
+    },
     NotCalm {
         suspects: Vec<KnownIncident>,
     },

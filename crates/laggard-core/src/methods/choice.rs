@@ -2,6 +2,7 @@
 //! In: options as a user gives them. Out: a [`Method`]. Always: an option that the method would not use is refused.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Method;
 use super::laggard::{Laggard, Settings};
@@ -9,6 +10,7 @@ use super::papers::production::Intrepid;
 use super::papers::published::{Paper, Published};
 use super::papers::settings::{PaperSettings, SettingError};
 use super::papers::testbench::Fast10;
+use super::usual_ratios::{self, UsualRatios, UsualRatiosError};
 use crate::methods::papers::distances::Measure;
 use crate::methods::papers::thresholds::{Thresholds, ThresholdsError};
 use crate::model::component::Kind;
@@ -28,9 +30,16 @@ pub enum MethodName {
 pub struct MethodChoice {
     pub name: MethodName,
     pub details: PaperOptions,
-    pub thresholds: Option<Thresholds>,
+    pub trained: Option<Trained>,
     /// Window lengths of the method laggard; empty: its own.
     pub windows: Vec<Span>,
+}
+
+/// The result of a training.
+#[derive(Clone, Debug)]
+pub enum Trained {
+    Thresholds(Box<Thresholds>),
+    UsualRatios(Arc<UsualRatios>),
 }
 
 /// Options of the papers' methods; empty: as in the paper.
@@ -62,6 +71,34 @@ pub enum ChoiceError {
     Setting(#[from] SettingError),
     #[error(transparent)]
     Thresholds(#[from] ThresholdsError),
+    #[error(transparent)]
+    UsualRatios(#[from] UsualRatiosError),
+    #[error(
+        "the file is for the method {trained}, not for {asked}: train for this method (`laggard train --method {asked}`), or \
+         select that of the file with --method"
+    )]
+    OtherMethod { trained: String, asked: &'static str },
+}
+
+impl Trained {
+    /// Reads a file of `laggard train`.
+    pub fn from_toml(text: &str) -> Result<Trained, ChoiceError> {
+        let table: Option<toml::Table> = text.parse().ok();
+        let schema = table.as_ref().and_then(|table| table.get("schema")?.as_str()).unwrap_or_default();
+        let name = |schema: &str| schema.split('/').next().unwrap_or_default().to_owned();
+        if name(schema) == name(usual_ratios::SCHEMA) {
+            Ok(Trained::UsualRatios(UsualRatios::from_toml(text)?.into()))
+        } else {
+            Ok(Trained::Thresholds(Thresholds::from_toml(text)?.into()))
+        }
+    }
+
+    fn method(&self) -> &str {
+        match self {
+            Trained::Thresholds(thresholds) => &thresholds.trained.method,
+            Trained::UsualRatios(_) => MethodName::Laggard.as_str(),
+        }
+    }
 }
 
 impl MethodName {
@@ -94,7 +131,7 @@ impl MethodChoice {
     pub fn method(&self, length: Span, has_exact_scores: bool) -> Result<Box<dyn Method>, ChoiceError> {
         self.check()?;
         Ok(match self.name {
-            MethodName::Laggard => Box::new(self.laggard(length)),
+            MethodName::Laggard => Box::new(self.configured(length)),
             MethodName::Production => Box::new(self.published::<Intrepid>(has_exact_scores)?),
             MethodName::Testbench => Box::new(self.published::<Fast10>(has_exact_scores)?),
         })
@@ -102,18 +139,33 @@ impl MethodChoice {
 
     fn published<P: Paper>(&self, has_exact_scores: bool) -> Result<Published<P>, ChoiceError> {
         let mut method = self.details.published()?;
-        if let Some(thresholds) = &self.thresholds {
+        if let Some(thresholds) = self.thresholds() {
             method = Published::with_thresholds(method, thresholds.clone())?;
         }
         Ok(if has_exact_scores { method.with_exact_scores() } else { method })
     }
 
+    fn thresholds(&self) -> Option<&Thresholds> {
+        match &self.trained {
+            Some(Trained::Thresholds(thresholds)) => Some(thresholds),
+            _ => None,
+        }
+    }
+
     fn check(&self) -> Result<(), ChoiceError> {
+        let is_usual = matches!(self.trained, Some(Trained::UsualRatios(_)));
+        if let Some(trained) = &self.trained
+            && is_usual != (self.name == MethodName::Laggard)
+        {
+            return Err(ChoiceError::OtherMethod {
+                trained: trained.method().into(),
+                asked: self.name.as_str(),
+            });
+        }
         if self.name != MethodName::Laggard {
             return if self.windows.is_empty() { Ok(()) } else { Err(ChoiceError::OnlyForLaggard) };
         }
         let unused = [
-            ("--thresholds", self.thresholds.is_some()),
             ("--step", self.details.step.is_some()),
             ("--measure", self.details.measure.is_some()),
             ("--set", !self.details.settings.is_empty()),
@@ -122,7 +174,7 @@ impl MethodChoice {
             return Err(ChoiceError::NotForLaggard(option));
         }
         self.check_metrics()?;
-        check_windows(&self.laggard(Span::ZERO))
+        check_windows(&self.configured(Span::ZERO))
     }
 
     /// The papers' methods compare any metric; the method laggard has its own.
@@ -139,24 +191,34 @@ impl MethodChoice {
         }
     }
 
-    fn laggard(&self, length: Span) -> Laggard {
+    /// The method laggard, to be trained on a recording of `length`.
+    pub fn laggard(&self, length: Span) -> Result<Laggard, ChoiceError> {
+        self.check()?;
+        Ok(self.configured(length))
+    }
+
+    fn configured(&self, length: Span) -> Laggard {
         let mut settings = Settings { span: Some(length), ..Settings::default() };
         if !self.windows.is_empty() {
             settings = settings.with_lengths(self.windows.clone());
         }
-        Laggard { settings, only: self.details.metrics.clone() }
+        let usual = match &self.trained {
+            Some(Trained::UsualRatios(usual)) => Some(usual.clone()),
+            _ => None,
+        };
+        Laggard { settings, only: self.details.metrics.clone(), usual }
     }
 
     /// Those of some metrics that the thresholds do not have.
     pub fn without_thresholds(&self, metrics: &[&'static Metric]) -> Vec<String> {
-        let Some(thresholds) = &self.thresholds else { return Vec::new() };
+        let Some(thresholds) = self.thresholds() else { return Vec::new() };
         let ids: BTreeSet<MetricId> = metrics.iter().map(|metric| metric.id).collect();
         ids.into_iter().filter(|id| !thresholds.has(*id)).map(|id| id.to_string()).collect()
     }
 
     /// True if the method needs training and has no thresholds.
     pub fn is_untrained(&self) -> bool {
-        self.name != MethodName::Laggard && self.thresholds.is_none()
+        self.name != MethodName::Laggard && self.trained.is_none()
     }
 }
 

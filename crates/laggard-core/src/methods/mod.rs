@@ -7,6 +7,8 @@
 pub mod choice;
 pub mod laggard;
 pub mod papers;
+mod toml_error;
+pub mod usual_ratios;
 
 use std::sync::Arc;
 
@@ -20,6 +22,7 @@ use crate::model::metric::Metric;
 use crate::model::time::Span;
 use crate::scores::MetricScores;
 use crate::tables::Table;
+use usual_ratios::UsualRatios;
 
 pub trait Method: Send + Sync {
     /// The value of `--method` that selects it.
@@ -43,6 +46,11 @@ pub trait Method: Send + Sync {
 
     fn reasoning(&self) -> Reasoning {
         Reasoning::Weight
+    }
+
+    /// The usual ratios of components to their peers, for a method that was trained to know them.
+    fn usual_ratios(&self) -> Option<&UsualRatios> {
+        None
     }
 
     fn detector(&self, peers: &Peers) -> Box<dyn Detector>;

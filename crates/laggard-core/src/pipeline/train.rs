@@ -1,11 +1,17 @@
-//! Training: thresholds from a calm recording, and a check that it was calm.
+//! Training: thresholds or usual ratios from a calm recording, and a check that it was calm.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
-use super::{NoObserver, PipelineError, TooPoor, diagnose, evaluate};
+use super::{NoObserver, Observer, PipelineError, TooPoor, diagnose, evaluate, evaluate_groups};
 use crate::diagnosis::{KnownIncident, Suspect, Warning};
+use crate::evaluation::GroupScores;
+use crate::methods::Method;
+use crate::methods::laggard::learning::{SHORTEST_TRAINING, UsualLearner};
 use crate::methods::laggard::{Laggard, Settings};
 use crate::methods::papers::thresholds::{GroupThresholds, Origin, Thresholds};
+use crate::methods::usual_ratios::{TrainedOn, UsualRatios};
+use crate::model::cluster::Inventory;
 use crate::model::time::{Span, Timestamp};
 use crate::recording::Recording;
 use crate::training::{Learner, LearntThresholds, PicturedTime, ThresholdSummary, Trainable, TrainingResult};
@@ -62,8 +68,7 @@ pub fn train(
         warnings.push(Warning::CalmnessUnknown { reason: error.to_string() });
         Vec::new()
     });
-    let incidents: Vec<KnownIncident> = suspects.iter().map(incident).collect();
-    warnings.extend((!incidents.is_empty()).then_some(Warning::NotCalm { suspects: incidents }));
+    warnings.extend(not_calm(&suspects));
     let mut result = TrainingResult { origin, summaries, warnings, pictures };
     name_outliers(&mut result, &suspects);
     Ok((thresholds, result))
@@ -97,8 +102,67 @@ fn useless_thresholds(group: &GroupThresholds, trainable: &Trainable) -> Option<
 
 fn suspects(recording: &mut dyn Recording) -> Result<Vec<Suspect>, PipelineError> {
     let settings = Settings { span: Some(recording.times().length()?), ..Settings::default() };
-    let method = Laggard { settings, only: Vec::new() };
+    let method = Laggard { settings, ..Laggard::default() };
     Ok(diagnose(recording, &method, &mut NoObserver)?.suspects)
+}
+
+fn not_calm(suspects: &[Suspect]) -> Option<Warning> {
+    let suspects: Vec<KnownIncident> = suspects.iter().map(incident).collect();
+    (!suspects.is_empty()).then_some(Warning::NotCalm { suspects })
+}
+
+/// The result of a training of the method laggard.
+pub struct UsualTraining {
+    pub usual: UsualRatios,
+    pub warnings: Vec<Warning>,
+}
+
+/// Learns the usual ratios of all components to their peers: those of the groups that a diagnosis of the same recording
+/// compares. Its suspects show that the recording was not calm. `progress` gets the share of the work that is done.
+pub fn train_usual_ratios(
+    recording: &mut dyn Recording,
+    method: &Laggard,
+    (dataset, date): (&str, Timestamp),
+    progress: &mut dyn FnMut(f64),
+) -> Result<UsualTraining, PipelineError> {
+    let (from, to) = recording.times().ends(method.step(recording.times().longest_interval))?;
+    let mut groups = ComparedGroups { inventory: recording.inventory().clone(), progress: &mut *progress };
+    let suspects = diagnose(recording, method, &mut groups)?.suspects;
+    let inventory = groups.inventory;
+    let learner = UsualLearner::new(method);
+    evaluate_groups(recording, &inventory, &learner, &mut |_, done| progress(0.5 + done / 2.0))?;
+    let metrics = learner.learnt();
+    if metrics.is_empty() {
+        let first = "no component was compared for long enough".into();
+        let (length, needed, method) = (to - from, SHORTEST_TRAINING, method.name());
+        Err(TooPoor::TooLittleToLearn { length, needed, method, first })?;
+    }
+    let is_short = to - from < Span::DAY;
+    let warnings = is_short.then_some(Warning::ShortTraining { length: to - from });
+    let trained = TrainedOn { dataset: dataset.to_owned(), from, to, date };
+    Ok(UsualTraining {
+        usual: UsualRatios::new(trained, metrics),
+        warnings: warnings.into_iter().chain(not_calm(&suspects)).collect(),
+    })
+}
+
+/// Keeps the peer groups of the last evaluation.
+struct ComparedGroups<'a> {
+    inventory: Inventory,
+    progress: &'a mut dyn FnMut(f64),
+}
+
+impl Observer for ComparedGroups<'_> {
+    fn progress(&mut self, done: f64) {
+        (self.progress)(done / 2.0);
+    }
+
+    fn verdicts(&mut self, inventory: &Inventory, _: &[GroupScores]) -> ControlFlow<()> {
+        if self.inventory != *inventory {
+            self.inventory = inventory.clone();
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn incident(suspect: &Suspect) -> KnownIncident {

@@ -54,6 +54,17 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             ),
             format!("no action needed if {remote} is at another site; otherwise: which way do packets take to it?"),
         ),
+        Observation::UsuallyDifferent { components, metric, ratio, since, until } => (
+            format!(
+                "always different: {} already differed from {} peers in training (from {since} to {until}), most of all in \
+                 {metric}, {} times the peers' value; compared with {} usual ratio",
+                listed(components, MOST_NAMED),
+                if components.len() == 1 { "its" } else { "their" },
+                times(*ratio),
+                if components.len() == 1 { "its" } else { "their" },
+            ),
+            "no action needed if other hardware or another role explains it; otherwise train again after a repair".into(),
+        ),
         Observation::Unused { component, since, until } => (
             format!(
                 "{component} had few or no requests or samples, most of all from {since} to {until}: uneven use or lost \

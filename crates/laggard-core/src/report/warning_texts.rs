@@ -114,6 +114,15 @@ pub fn remark(warning: &Warning) -> Remark {
             format!("trained on {}: what happens once a day may be missing", span(*length)),
             "train on a whole day, or on a stress test with all kinds of work".into(),
         ),
+        Warning::UnknownComponents { components, compared } => (
+            format!(
+                "not in the training data, so compared as if untrained: {} ({} of {})",
+                listed(components, MOST_NAMED),
+                components.len(),
+                count(*compared, "component")
+            ),
+            "train again with `laggard train --method laggard` once they have been in use for a day".into(),
+        ),
         Warning::NotCalm { suspects } => (
             format!("the training time is not calm: {}", listed_with(&incidents(suspects), MOST_NAMED, "; ")),
             "choose a calmer time with --from and --to, or repair the fault and record again. Only these components are \

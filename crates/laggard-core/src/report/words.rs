@@ -117,14 +117,41 @@ pub fn when(suspect: &Suspect) -> String {
             instant(suspect.until),
             listed(&others, MOST_TIMES)
         )
-    } else if suspect.is_ongoing {
-        format!("since {since}, for {length}, and ongoing at the end of the recording")
     } else {
-        format!(
-            "from {since} to {}, for {length}; over before the end of the recording",
-            instant(suspect.until)
-        )
+        once(suspect, &since, &length)
     }
+}
+
+/// Nothing is known about the time before the recording, unless the method was trained.
+fn once(suspect: &Suspect, since: &str, length: &str) -> String {
+    let until = instant(suspect.until);
+    match (suspect.is_from_begin, suspect.is_ongoing) {
+        (true, true) => {
+            format!("for the whole recording, since {since} or earlier, for {length}{}", before(suspect))
+        }
+        (true, false) => {
+            format!(
+                "from the beginning of the recording or earlier to {until}, for {length}{}",
+                before(suspect)
+            )
+        }
+        (false, true) => {
+            format!("since {since}, for {length}, and ongoing at the end of the recording{}", before(suspect))
+        }
+        (false, false) => {
+            let rest = before(suspect);
+            format!("from {since} to {until}, for {length}; over before the end of the recording{rest}")
+        }
+    }
+}
+
+/// `; 1.5 times its peers' value in training`
+fn before(suspect: &Suspect) -> String {
+    let usual = suspect.usual_ratio;
+    usual.map_or(String::new(), |usual| match usual == 1.0 {
+        true => "; like its peers in training".into(),
+        false => format!("; {} times its peers' value in training already", times(usual)),
+    })
 }
 
 /// The components compared, the time and the method; without a full stop.

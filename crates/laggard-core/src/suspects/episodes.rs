@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::window_times::WindowTimes;
 use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
 use crate::scores::MetricScores;
@@ -50,13 +51,10 @@ pub struct Tracker {
     counted_length: Option<Span>,
     /// By component, then by group and metric.
     tracks: BTreeMap<usize, BTreeMap<(usize, MetricId), Track>>,
-    /// The times in which the groups were evaluated, by metric.
-    evaluated: BTreeMap<(usize, MetricId), EvaluatedTimes>,
+    /// The times in which the groups were evaluated, by metric, in counted windows. A pause of the recording does not end
+    /// an episode.
+    evaluated: BTreeMap<(usize, MetricId), WindowTimes>,
 }
-
-/// Times with something to evaluate, in counted windows. A pause of the recording does not end an episode.
-#[derive(Debug, Default)]
-struct EvaluatedTimes(Vec<(Timestamp, Timestamp)>);
 
 /// One metric of one component.
 #[derive(Debug)]
@@ -208,12 +206,12 @@ impl Tracker {
 
     /// The end of the last counted window in which a metric of a group was evaluated.
     pub fn evaluated_until(&self, group: usize, metric: MetricId) -> Option<Timestamp> {
-        self.evaluated.get(&(group, metric))?.0.last().map(|(_, until)| *until)
+        self.evaluated.get(&(group, metric))?.periods().last().map(|(_, until)| *until)
     }
 
     /// All episodes, by component and time.
     pub fn episodes(&self) -> Vec<Episode> {
-        let never = EvaluatedTimes::default();
+        let never = WindowTimes::default();
         let of_component = |(component, tracks): (&usize, &BTreeMap<(usize, MetricId), Track>)| {
             let of_track = |(key, track): (&(usize, MetricId), &Track)| {
                 let evaluated = self.evaluated.get(key).unwrap_or(&never);
@@ -264,7 +262,7 @@ impl Track {
         component: usize,
         group: usize,
         counted_length: Option<Span>,
-        evaluated: &EvaluatedTimes,
+        evaluated: &WindowTimes,
     ) -> Vec<Episode> {
         let mut spans: Vec<(Timestamp, Timestamp, f64)> = self
             .runs
@@ -317,7 +315,7 @@ impl Track {
         begin: Timestamp,
         end: Timestamp,
         counted_length: Option<Span>,
-        evaluated: &EvaluatedTimes,
+        evaluated: &WindowTimes,
     ) -> Vec<(Timestamp, Timestamp)> {
         const CALM: f64 = 0.25;
         const ALIKE: f64 = 0.3;
@@ -364,27 +362,6 @@ struct DensePart {
     most: f64,
     since: Timestamp,
     until: Timestamp,
-}
-
-impl EvaluatedTimes {
-    /// Windows come in the order of their ends.
-    fn take(&mut self, window: Window) {
-        match self.0.last_mut() {
-            Some(last) if window.start <= last.1 => {
-                *last = (last.0.min(window.start), last.1.max(window.end()))
-            }
-            _ => self.0.push((window.start, window.end())),
-        }
-    }
-
-    /// How much of a time was evaluated.
-    fn between(&self, begin: Timestamp, end: Timestamp) -> Span {
-        let first = self.0.partition_point(|(_, until)| *until <= begin);
-        let overlap =
-            |(since, until): &(Timestamp, Timestamp)| (*until.min(&end) - *since.max(&begin)).micros();
-        let overlaps = self.0[first..].iter().take_while(|(since, _)| *since < end).map(overlap);
-        Span::from_micros(overlaps.map(|micros| micros.max(0)).sum())
-    }
 }
 
 fn joined(

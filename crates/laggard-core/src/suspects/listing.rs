@@ -1,131 +1,106 @@
-//! Hourly lists of all groups of a recording, with what operators said applied at its time.
-//! In: [`GroupScores`] groups, as they come. Out: [`HourLists`]. Always: a component that is anomalous in one metric is
-//! anomalous; a repaired one begins at none; an ignored one has no place while it is.
+//! The persistence of all components of a recording, with feedback applied at its time.
+//! In: [`GroupScores`], as they come. Out: the [`Standing`]s of each hour. Always: a repaired component begins at 0; an
+//! ignored one has no place while it is.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::feedback::Feedback;
-use super::ranked::{HourList, HourLists, Ranking};
+use super::standing::{CountedWindow, HOUR, Standing, Standings};
 use crate::evaluation::GroupScores;
 use crate::model::cluster::{Inventory, PeerGroup};
 use crate::model::time::{Span, Timestamp};
-use crate::scores::{MetricScores, ScoredWindow};
+use crate::scores::MetricScores;
 
 /// Follows all groups of a recording.
 #[derive(Debug)]
 pub struct Listing<'a> {
     inventory: &'a Inventory,
     feedback: &'a Feedback,
-    ranking: Ranking,
+    standings: Standings,
     /// By the group's index in the inventory.
     groups: BTreeMap<usize, Followed>,
-    /// Components that feedback may hide, by name.
-    hidden: HashMap<&'a str, usize>,
-    /// Windows of this length are counted; all, if none is said.
+    /// Windows of this length are counted; without it, all.
     counted_length: Option<Span>,
-    top: usize,
 }
 
 #[derive(Debug)]
 struct Followed {
     number: usize,
     /// Repairs that are still to come.
-    repairs: VecDeque<(Timestamp, Arc<str>)>,
+    repairs: VecDeque<(Timestamp, usize)>,
 }
 
-const HOUR: Span = Span::from_seconds(3600);
-
 impl<'a> Listing<'a> {
-    /// Lists the first `top` of each hour. Groups are numbered from 1 in the order in which they are added.
     pub fn new(
         inventory: &'a Inventory,
         feedback: &'a Feedback,
         counted_length: Option<Span>,
-        top: usize,
     ) -> Listing<'a> {
-        let components = inventory.components.iter().enumerate();
-        let hidden: HashMap<&str, usize> = components
-            .filter(|(_, component)| feedback.is_ever_ignored(component))
-            .map(|(index, component)| (component.name.as_str(), index))
-            .collect();
-        // Those that are hidden later must not push others off the list.
-        let ranking = Ranking::new(top.saturating_add(hidden.len()));
-        Listing { inventory, feedback, ranking, groups: BTreeMap::new(), hidden, counted_length, top }
+        Listing {
+            inventory,
+            feedback,
+            standings: Standings::default(),
+            groups: BTreeMap::new(),
+            counted_length,
+        }
     }
 
-    /// Takes one more group, by its index in the inventory; gives the number it is listed by.
+    /// Adds a group, by its index in the inventory, and returns its number in the lists: from 1, in the order in which groups
+    /// are added.
     pub fn add_group(&mut self, index: usize, group: &PeerGroup) -> usize {
-        let component = |&member: &usize| &self.inventory.components[member];
-        let members: Vec<Arc<str>> =
-            group.members.iter().map(|m| component(m).name.as_str().into()).collect();
-        let of_member = |(member, name): (&usize, &Arc<str>)| {
-            let repairs = self.feedback.repairs(component(member));
-            repairs.into_iter().map(|repair| (repair, name.clone())).collect::<Vec<_>>()
+        let of_member = |&member: &usize| {
+            let repairs = self.feedback.repairs(&self.inventory.components[member]);
+            repairs.into_iter().map(move |repair| (repair, member))
         };
-        let mut repairs: Vec<_> = group.members.iter().zip(&members).flat_map(of_member).collect();
-        repairs.sort();
-        let shown = self.groups.len() + 1;
-        let number = self.ranking.add_group(&shown.to_string(), members);
+        let mut repairs: Vec<(Timestamp, usize)> = group.members.iter().flat_map(of_member).collect();
+        repairs.sort_unstable();
+        let number = self.standings.add_group(&group.members);
         self.groups.insert(index, Followed { number, repairs: repairs.into() });
-        shown
+        number + 1
     }
 
-    /// Takes what a method says of a group.
+    /// Takes the verdicts on a group.
     pub fn take(&mut self, verdicts: &GroupScores) {
         let Some(Followed { number, repairs }) = self.groups.get_mut(&verdicts.group) else { return };
         let windows = together(&verdicts.metrics, self.counted_length);
         let mut rest = &windows[..];
-        while let Some((time, _)) = repairs.front() {
-            let (before, after) = rest.split_at(rest.partition_point(|scored| scored.window.end() <= *time));
-            self.ranking.take(*number, before);
+        while let Some((time, component)) = repairs.front().copied() {
+            let (before, after) = rest.split_at(rest.partition_point(|counted| counted.window.end() <= time));
+            self.standings.take(*number, before);
             rest = after;
             if rest.is_empty() {
                 return;
             }
-            if let Some((_, component)) = repairs.pop_front() {
-                self.ranking.repaired(&component);
-            }
+            repairs.pop_front();
+            self.standings.repaired(component);
         }
-        self.ranking.take(*number, rest);
+        self.standings.take(*number, rest);
     }
 
-    /// The lists of all hours so far.
-    pub fn lists(&self) -> HourLists {
-        let HourLists(mut lists) = self.ranking.lists();
-        lists.iter_mut().for_each(|list| self.leave_out(list));
-        HourLists(lists)
-    }
-
-    /// A list is as things stand at the end of its hour; so is who is ignored.
-    fn leave_out(&self, list: &mut HourList) {
-        let last = list.hour + HOUR - Span::from_micros(1);
-        let is_hidden = |name: &str| {
-            let component = self.hidden.get(name).map(|&index| &self.inventory.components[index]);
-            component.is_some_and(|component| self.feedback.is_ignored(component, last))
-        };
-        list.places.retain(|place| !is_hidden(&place.component));
-        list.places.truncate(self.top);
+    /// All hours. A component that is ignored at the end of an hour is not in it.
+    pub fn hours(self) -> impl Iterator<Item = (Timestamp, Vec<Standing>)> {
+        let Listing { inventory, feedback, standings, .. } = self;
+        standings.hours().map(move |(hour, mut standings)| {
+            let last = hour + HOUR - Span::from_micros(1);
+            standings.retain(|one| !feedback.is_ignored(&inventory.components[one.component], last));
+            (hour, standings)
+        })
     }
 }
 
-/// The windows of all metrics, in the order of their ends: anomalous in one is anomalous.
-fn together(metrics: &[MetricScores], counted_length: Option<Span>) -> Vec<ScoredWindow> {
-    let mut windows: BTreeMap<(Timestamp, Timestamp), ScoredWindow> = BTreeMap::new();
-    let scored = metrics.iter().flat_map(|metric_scores| &metric_scores.windows);
-    for scored in scored
-        .filter(|scored| counted_length.is_none_or(|counted_length| counted_length == scored.window.length))
-    {
-        let key = (scored.window.end(), scored.window.start);
-        windows.entry(key).and_modify(|known| join(known, scored)).or_insert_with(|| scored.clone());
+/// The windows of all metrics, in the order of their ends.
+fn together(metrics: &[MetricScores], counted_length: Option<Span>) -> Vec<CountedWindow<'_>> {
+    let mut windows: BTreeMap<(Timestamp, Timestamp), CountedWindow<'_>> = BTreeMap::new();
+    for MetricScores { metric, windows: of_metric } in metrics {
+        let is_counted = |length: Span| counted_length.is_none_or(|counted_length| counted_length == length);
+        for scored in of_metric.iter().filter(|scored| is_counted(scored.window.length)) {
+            let key = (scored.window.end(), scored.window.start);
+            let window = scored.window;
+            let counted = windows.entry(key).or_insert_with(|| CountedWindow { window, scores: Vec::new() });
+            counted.scores.push((*metric, &scored.scores));
+        }
     }
     windows.into_values().collect()
-}
-
-fn join(known: &mut ScoredWindow, other: &ScoredWindow) {
-    for (verdict, other) in known.scores.iter_mut().zip(&other.scores) {
-        verdict.is_anomalous |= other.is_anomalous;
-    }
 }
 
 #[cfg(test)]
@@ -134,9 +109,9 @@ mod tests {
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::component::Kind;
     use crate::model::metric::Metric;
-    use crate::scores::MemberScore;
-    use crate::scores::Window;
+    use crate::scores::{MemberScore, ScoredWindow, Window};
     use crate::suspects::feedback::{Event, FeedbackKind};
+    use crate::suspects::ranked::{HourLists, HourPlaces, RankedBy};
 
     fn at(minute: i64) -> Timestamp {
         "2011-04-17".parse::<Timestamp>().unwrap() + Span::from_seconds(60 * minute)
@@ -161,14 +136,17 @@ mod tests {
 
     fn lists(feedback: &Feedback, top: usize) -> String {
         let inventory = inventory();
-        let mut listing = Listing::new(&inventory, feedback, None, top);
+        let mut listing = Listing::new(&inventory, feedback, None);
         assert_eq!(listing.add_group(0, &inventory.groups[0]), 1);
         for first in [0, 8, 16] {
             let one = metric_scores("await", first, 8, [true, false, false]);
             let other = metric_scores("tps", first, 8, [true, first > 0, first == 16]);
             listing.take(&GroupScores { group: 0, metrics: vec![one, other] });
         }
-        listing.lists().to_string()
+        let by = RankedBy::Component;
+        let places = listing.hours().map(|hour| HourPlaces::new(hour, &inventory, by, top));
+        let hours = places.map(|places| places.listed(&inventory, top, |_| None)).collect();
+        HourLists { by, hours }.to_string()
     }
 
     fn said(word: FeedbackKind, component: &str, from: Option<i64>, until: Option<i64>) -> Event {

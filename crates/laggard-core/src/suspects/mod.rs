@@ -6,6 +6,8 @@ pub mod episodes;
 pub mod persistence;
 pub mod ranked;
 pub mod sharpen;
+pub mod standing;
+pub mod window_times;
 
 pub mod applied_feedback;
 pub mod feedback;

@@ -1,81 +1,70 @@
-//! How long a component has been anomalous, in windows: one more for each in which it is, one less, but not below
-//! none, for each in which it is not (Intrepid paper, 4.3).
+//! How long a component has been anomalous, in windows: plus one for each anomalous window, minus one for each other
+//! window, never below 0 (Intrepid paper, 4.3).
 
-use std::sync::Arc;
+use crate::model::time::Timestamp;
+use crate::scores::Window;
 
-use crate::scores::ScoredWindow;
-
-/// The counts of the members of a peer group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The count of one component.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Persistence {
-    members: Arc<[Arc<str>]>,
-    counts: Vec<u32>,
+    pub count: u32,
+    /// Since the count was last 0: from the begin of the first anomalous window to the end of the last one.
+    pub time: Option<(Timestamp, Timestamp)>,
 }
 
 impl Persistence {
-    /// For a group, all at none.
-    pub fn new(members: Vec<Arc<str>>) -> Persistence {
-        let counts = vec![0; members.len()];
-        Persistence { members: members.into(), counts }
-    }
-
-    /// Takes the next window of one metric.
-    pub fn take(&mut self, scored: &ScoredWindow) {
-        self.count(scored.scores.iter().map(|verdict| verdict.is_anomalous));
-    }
-
-    /// Takes the next window of several metrics: anomalous in one is anomalous.
-    pub fn take_all(&mut self, scored: &[&ScoredWindow]) {
-        let is_any =
-            |member: usize| scored.iter().any(|j| j.scores.get(member).is_some_and(|v| v.is_anomalous));
-        let any: Vec<bool> = (0..self.members.len()).map(is_any).collect();
-        self.count(any.into_iter());
-    }
-
-    fn count(&mut self, anomalous: impl Iterator<Item = bool>) {
-        for (count, is_anomalous) in self.counts.iter_mut().zip(anomalous) {
-            *count = if is_anomalous { count.saturating_add(1) } else { count.saturating_sub(1) };
+    /// Takes the next window.
+    pub fn take(&mut self, window: Window, is_anomalous: bool) {
+        if is_anomalous {
+            self.count = self.count.saturating_add(1);
+            let begin = self.time.map_or(window.start, |(begin, _)| begin);
+            self.time = Some((begin, window.end()));
+        } else if self.count <= 1 {
+            self.repaired();
+        } else {
+            self.count -= 1;
         }
     }
 
-    /// An operator has repaired it: begins at none again, instead of winding down.
-    pub fn repaired(&mut self, component: &str) {
-        let of_it = self.members.iter().zip(&mut self.counts).filter(|(name, _)| &***name == component);
-        of_it.for_each(|(_, count)| *count = 0);
-    }
-
-    /// Those that have a count, with it, in the order of the members.
-    pub fn counts(&self) -> impl Iterator<Item = (&Arc<str>, u32)> {
-        self.members.iter().zip(self.counts.iter().copied()).filter(|(_, count)| *count > 0)
-    }
-
-    /// The count of a member.
-    pub fn of(&self, member: usize) -> u32 {
-        self.counts.get(member).copied().unwrap_or(0)
+    /// Begins at 0 again, instead of counting down.
+    pub fn repaired(&mut self) {
+        *self = Persistence::default();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::time::Span;
 
-    fn persistence(windows: &[[bool; 2]]) -> Persistence {
-        let mut persistence = Persistence::new(vec!["a".into(), "b".into()]);
-        windows.iter().for_each(|window| persistence.count(window.iter().copied()));
+    const LENGTH: Span = Span::from_seconds(60);
+
+    fn persistence(windows: &[bool]) -> Persistence {
+        let mut persistence = Persistence::default();
+        for (number, is_anomalous) in windows.iter().enumerate() {
+            let start = Timestamp::from_seconds(60 * number as i64);
+            persistence.take(Window { start, length: LENGTH }, *is_anomalous);
+        }
         persistence
     }
 
     #[test]
-    fn anomalous_windows_count_up_and_others_down_to_none() {
-        let persistence = persistence(&[[false, true], [false, true], [true, false]]);
-        assert_eq!((persistence.of(0), persistence.of(1)), (1, 1));
+    fn anomalous_windows_count_up_and_others_down_to_0() {
+        assert_eq!(persistence(&[false, false, true]).count, 1);
+        assert_eq!(persistence(&[true, true, false]).count, 1);
+        assert_eq!(persistence(&[true, false, false]), Persistence::default());
+    }
+
+    #[test]
+    fn its_time_begins_when_the_count_leaves_0() {
+        let at = |minute: i64| Timestamp::from_seconds(60 * minute);
+        assert_eq!(persistence(&[true, false, true, true, false]).time, Some((at(2), at(4))));
     }
 
     #[test]
     fn a_repaired_component_begins_again() {
-        let mut persistence = persistence(&[[true, true], [true, true]]);
-        persistence.repaired("a");
-        let counts: Vec<_> = persistence.counts().map(|(name, count)| (&**name, count)).collect();
-        assert_eq!(counts, [("b", 2)]);
+        let mut persistence = persistence(&[true, true]);
+        persistence.repaired();
+        assert_eq!(persistence, Persistence::default());
     }
 }

@@ -1,5 +1,7 @@
 //! Equidistant instants, the same for every host: multiples of the step since 1970.
 
+use std::ops::Range;
+
 use crate::model::time::{Span, Timestamp};
 
 /// `len` instants, `step` apart.
@@ -26,6 +28,16 @@ impl Grid {
         (0..self.len).map(|k| self.instant(k))
     }
 
+    /// The numbers of the instants after `begin`, up to and including `end`.
+    pub fn after(&self, begin: Timestamp, end: Timestamp) -> Range<usize> {
+        let number = |time: Timestamp| {
+            let steps = (time - self.start).micros().div_euclid(self.step.micros().max(1)) + 1;
+            usize::try_from(steps).unwrap_or(0).min(self.len)
+        };
+        let first = number(begin);
+        first..number(end).max(first)
+    }
+
     /// The same grid with one more instant before the first.
     pub fn with_one_before(&self) -> Grid {
         Grid { start: self.start - self.step, step: self.step, len: self.len + 1 }
@@ -46,6 +58,18 @@ mod tests {
             Grid::covering(Timestamp::from_seconds(14), Timestamp::from_seconds(46), Span::from_seconds(15));
         let seconds: Vec<i64> = grid.instants().map(|t| t.micros() / 1_000_000).collect();
         assert_eq!(seconds, [15, 30, 45]);
+    }
+
+    #[test]
+    fn a_period_has_the_instants_after_its_begin_up_to_its_end() {
+        let at = Timestamp::from_seconds;
+        let grid = Grid { start: at(30), step: Span::from_seconds(15), len: 4 };
+        for (begin, end) in [(0, 100), (29, 75), (30, 60), (31, 44), (75, 90), (90, 20)] {
+            let is_within =
+                |number: &usize| (at(begin) < grid.instant(*number)) && (grid.instant(*number) <= at(end));
+            let expected: Vec<usize> = (0..grid.len).filter(is_within).collect();
+            assert_eq!(grid.after(at(begin), at(end)).collect::<Vec<_>>(), expected, "{begin} {end}");
+        }
     }
 
     #[test]

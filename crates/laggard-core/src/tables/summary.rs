@@ -53,16 +53,16 @@ impl Summary {
     pub fn take(&mut self, table: &Table) {
         let (start, bucket, buckets) = (self.start, self.bucket, self.buckets);
         let means = self.metrics.entry(table.metric.id).or_insert_with(|| Means::new(table.metric));
-        let at: Vec<Option<usize>> = table
-            .grid
-            .instants()
-            .map(|instant| (instant - start).micros() - 1)
-            .map(|after| usize::try_from(after.div_euclid(bucket.micros())).ok().filter(|b| *b < buckets))
-            .collect();
+        let instants = table.grid.after(start, start + bucket * buckets as i64);
+        let at = instants.clone().map(|number| {
+            let after = (table.grid.instant(number) - start).micros() - 1;
+            (after / bucket.micros()) as usize
+        });
+        let at: Vec<usize> = at.collect();
         for (row, name) in table.components.iter().enumerate() {
             let begin = means.row(name, buckets) * buckets;
-            for (value, at) in table.row(row).iter().zip(&at) {
-                if let (false, Some(at)) = (value.is_nan(), at) {
+            for (value, at) in table.row(row)[instants.clone()].iter().zip(&at) {
+                if !value.is_nan() {
                     means.sums[begin + at] += *value;
                     means.counts[begin + at] = means.counts[begin + at].saturating_add(1);
                 }

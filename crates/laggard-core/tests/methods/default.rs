@@ -1,9 +1,13 @@
 //! The default method.
 
-use laggard_core::methods::Method;
+use std::sync::Arc;
+
+use laggard_core::methods::laggard::learning::UsualLearner;
 use laggard_core::methods::laggard::{Laggard, Settings};
+use laggard_core::methods::usual_ratios::{MetricRatios, TrainedOn, UsualRatio, UsualRatios};
+use laggard_core::methods::{GroupTables, Method};
 use laggard_core::model::component::Kind;
-use laggard_core::model::metric::Metric;
+use laggard_core::model::metric::{Metric, MetricId};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::scores::{MetricScores, ScoredWindow};
 use laggard_core::tables::Table;
@@ -11,7 +15,8 @@ use laggard_core::tables::grid::Grid;
 use proptest::prelude::*;
 
 use crate::support::{
-    Samples, dice, evaluate, evaluate_all, evaluate_in_chunks, evaluate_kind, faulty, healthy, peers,
+    Samples, dice, evaluate, evaluate_all, evaluate_in_chunks, evaluate_kind, faulty, healthy, peers, table,
+    text,
 };
 
 const HOUR: usize = 240;
@@ -20,7 +25,7 @@ const MINUTE: usize = 4;
 /// As in a batch run, which knows the length of the recording.
 fn method(len: usize) -> Laggard {
     let span = Some(Span::from_seconds(15 * len as i64));
-    Laggard { settings: Settings { span, ..Settings::default() }, only: Vec::new() }
+    Laggard { settings: Settings { span, ..Settings::default() }, ..Laggard::default() }
 }
 
 fn named(rows: &Samples) -> Vec<usize> {
@@ -124,6 +129,87 @@ fn more_load_explains_more_latency() {
     assert_eq!(text(&latency), [9], "twice the latency at the same load");
 }
 
+/// The usual ratios of a recording.
+fn learnt(rows: &Samples) -> UsualRatios {
+    let len = rows[0].len();
+    let method = method(len);
+    let learner = UsualLearner::new(&method);
+    let mut evaluator = learner.evaluator(&[peers(rows.len(), Kind::ATTACHMENT)]);
+    evaluator.evaluate(vec![GroupTables { tables: vec![table("await", rows, 0, len)], is_recorded: vec![] }]);
+    evaluator.finish();
+    usual(learner.learnt())
+}
+
+fn usual(metrics: Vec<MetricRatios>) -> UsualRatios {
+    let at = Timestamp::from_seconds(0);
+    UsualRatios::new(TrainedOn { dataset: "calm".into(), from: at, to: at, date: at }, metrics)
+}
+
+fn trained(len: usize, usual: &UsualRatios) -> Laggard {
+    Laggard { usual: Some(Arc::new(usual.clone())), ..method(len) }
+}
+
+/// Member 4 is always 1.5 times slower; from `since` on, it is worse by a factor.
+fn usually_slower(seed: u64, since: usize, factor: f64) -> Samples {
+    let mut rows = healthy(12, 6 * HOUR, seed);
+    slower(&mut rows, 4, 0, 6 * HOUR, 1.5);
+    slower(&mut rows, 4, since, 6 * HOUR, factor);
+    rows
+}
+
+#[test]
+fn the_usual_ratio_of_a_component_is_learnt() {
+    let usual = learnt(&usually_slower(30, 0, 1.0));
+    let of = |member: usize| usual.of(&format!("c{member}"), MetricId::Await).unwrap();
+    assert!((of(4).ratio / 1.5 - 1.0).abs() < 0.03, "{:?}", of(4));
+    assert!((0..12).filter(|member| *member != 4).all(|member| of(member).ratio == 1.0), "{usual:?}");
+    assert!((0..12).all(|member| of(member).variation < 0.05), "{usual:?}");
+}
+
+#[test]
+fn a_fault_for_less_than_half_of_the_training_changes_no_usual_ratio() {
+    let mut rows = healthy(12, 6 * HOUR, 31);
+    slower(&mut rows, 4, 0, 2 * HOUR, 4.0);
+    let four = learnt(&rows).of("c4", MetricId::Await).unwrap();
+    assert_eq!(four.ratio, 1.0, "{four:?}");
+}
+
+#[test]
+fn a_component_that_was_always_slower_is_faulty_only_if_it_is_slower_than_usual() {
+    let usual = learnt(&usually_slower(30, 0, 1.0));
+    let faulty_members = |method: &Laggard, rows: &Samples| faulty(&evaluate(method, "await", rows));
+    let (as_usual, worse) = (usually_slower(32, 0, 1.0), usually_slower(32, 3 * HOUR, 1.5));
+    assert_eq!(faulty_members(&method(6 * HOUR), &as_usual), [4], "untrained");
+    assert_eq!(faulty_members(&trained(6 * HOUR, &usual), &as_usual), [0usize; 0]);
+    assert_eq!(faulty_members(&trained(6 * HOUR, &usual), &worse), [4]);
+    let mut another = healthy(12, 6 * HOUR, 33);
+    slower(&mut another, 4, 0, 6 * HOUR, 1.5);
+    slower(&mut another, 7, 3 * HOUR, 6 * HOUR, 1.6);
+    assert_eq!(faulty_members(&trained(6 * HOUR, &usual), &another), [7]);
+}
+
+#[test]
+fn healthy_members_with_usual_ratios_stay_silent() {
+    for seed in 40..48 {
+        let usual = learnt(&healthy(12, 6 * HOUR, seed));
+        let rows = healthy(12, 6 * HOUR, seed + 100);
+        assert_eq!(faulty(&evaluate(&trained(6 * HOUR, &usual), "await", &rows)), [0usize; 0], "{seed}");
+    }
+}
+
+#[test]
+fn usual_ratios_of_1_that_never_vary_and_those_of_other_components_change_no_score() {
+    let rows = usually_slower(34, 3 * HOUR, 1.2);
+    let untrained = text(&evaluate(&method(6 * HOUR), "await", &rows));
+    let like_peers = UsualRatio { ratio: 1.0, variation: 0.0 };
+    let other = UsualRatio { ratio: 3.0, variation: 0.2 };
+    let all = (0..12).map(|member| (format!("c{member}"), like_peers));
+    for components in [all.collect(), [("another".to_owned(), other)].into()] {
+        let usual = usual(vec![MetricRatios { name: MetricId::Await, components }]);
+        assert_eq!(text(&evaluate(&trained(6 * HOUR, &usual), "await", &rows)), untrained);
+    }
+}
+
 #[test]
 fn selecting_latency_alone_does_not_change_its_scores() {
     let load = healthy(12, 6 * HOUR, 20);
@@ -161,7 +247,7 @@ fn at_any_interval_the_slow_member_is_named_and_its_windows_are_counted() {
     for (seconds, hours) in [(1, 1), (15, 6), (30, 1), (60, 24), (90, 24), (300, 24), (600, 24), (3600, 72)] {
         let (step, span) = (Span::from_seconds(seconds), Span::from_seconds(3600 * hours));
         let method =
-            Laggard { settings: Settings { span: Some(span), ..Settings::default() }, only: Vec::new() };
+            Laggard { settings: Settings { span: Some(span), ..Settings::default() }, ..Laggard::default() };
         let mut detector = method.detector(&peers(10, Kind::ATTACHMENT));
         let mut window = windows(detector.evaluate(&[rare(step, span)]));
         window.extend(windows(detector.finish()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use laggard_core::methods::{Method, Peers};
 use laggard_core::model::component::Kind;
-use laggard_core::model::metric::Metric;
+use laggard_core::model::metric::{DERIVED, METRICS};
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::scores::{MetricScores, ScoredWindow};
 use laggard_core::tables::Table;
@@ -42,7 +42,8 @@ pub(crate) fn peers(members: usize, kind: Kind) -> Peers {
 pub(crate) fn table(metric: &str, rows: &Samples, from: usize, to: usize) -> Table {
     let start = Timestamp::from_seconds(STEP.micros() / 1_000_000 * from as i64);
     let grid = Grid { start, step: STEP, len: to - from };
-    let mut table = Table::new(Metric::named(metric).expect("a registered metric"), grid);
+    let registered = METRICS.iter().chain(DERIVED).find(|registered| registered.name == metric);
+    let mut table = Table::new(registered.expect("a registered metric"), grid);
     for (number, row) in rows.iter().enumerate() {
         table.components.push(format!("c{number}").into());
         table.values.extend_from_slice(&row[from..to]);

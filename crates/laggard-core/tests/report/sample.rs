@@ -163,6 +163,8 @@ fn slow_disk() -> Suspect {
         since: after(ONSET),
         until: after(MINUTES),
         is_ongoing: true,
+        is_from_begin: false,
+        usual_ratio: None,
         other_times: Vec::new(),
         explains: vec!["oss3:sdb".into()],
         evidence: vec![
@@ -263,6 +265,8 @@ fn lossy_server() -> Suspect {
         persistence: 9.0,
         until: after(200),
         is_ongoing: false,
+        is_from_begin: false,
+        usual_ratio: None,
         other_times: Vec::new(),
         explains: vec!["fs7".into(), "fs7/eth0".into()],
         evidence: vec![evidence("fs7", ("retrans", "/s"), (Some(41.0), Some(0.2)), 7.9, 9)],

@@ -2,7 +2,7 @@
 
 use laggard_core::diagnosis::Cause;
 use laggard_core::diagnosis::Suspect;
-use laggard_core::report::words::{certainty, how_bad};
+use laggard_core::report::words::{certainty, how_bad, when};
 
 use crate::sample;
 use laggard_core::model::metric::MetricId;
@@ -77,4 +77,19 @@ fn no_suspects_comes_with_its_limits() {
     let mut hasty = sample::healthy();
     hasty.to = hasty.from.map(|from| from + laggard_core::model::time::Span::from_seconds(300));
     assert!(certainty(&hasty)[1].contains("Only 5\u{a0}min were evaluated"));
+}
+
+#[test]
+fn a_begin_before_the_recording_and_one_within_it_are_in_other_words() {
+    let mut slow = suspect();
+    assert!(when(&slow).starts_with("since ") && when(&slow).ends_with("at the end of the recording"));
+    slow.usual_ratio = Some(1.52);
+    assert!(when(&slow).ends_with("; 1.5 times its peers' value in training already"), "{}", when(&slow));
+    slow.usual_ratio = Some(1.0);
+    assert!(when(&slow).ends_with("; like its peers in training"), "{}", when(&slow));
+    (slow.usual_ratio, slow.is_from_begin) = (None, true);
+    assert!(when(&slow).starts_with("for the whole recording, since "), "{}", when(&slow));
+    assert!(when(&slow).contains(" or earlier, for "), "{}", when(&slow));
+    slow.is_ongoing = false;
+    assert!(when(&slow).starts_with("from the beginning of the recording or earlier to "), "{}", when(&slow));
 }

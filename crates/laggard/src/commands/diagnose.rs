@@ -37,6 +37,7 @@ Examples:
   laggard diagnose data --json | jq '.suspects[0]'
   laggard diagnose data --method production --thresholds trained.toml --scores scores.parquet
   laggard diagnose data --method testbench --set window=128 --set k=5
+  laggard diagnose data --thresholds usual.toml
 
 Exit status: 0 done, 1 suspects (with --exit-code), 2 usage or input error, 4 data too poor to evaluate.")]
 pub(crate) struct Diagnose {

@@ -1,16 +1,19 @@
-//! `laggard train`: thresholds from a calm recording.
+//! `laggard train`: thresholds or usual ratios from a calm recording.
 
 use std::io::Write;
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
-use laggard_core::methods::choice::ChoiceError;
+use laggard_core::diagnosis::Warning;
+use laggard_core::methods::choice::{ChoiceError, MethodChoice, MethodName, PaperOptions};
 use laggard_core::methods::papers::settings::{PaperSettings, Parameter};
 use laggard_core::methods::papers::thresholds::Thresholds;
-use laggard_core::pipeline::{self, Training};
+use laggard_core::methods::usual_ratios::{TrainedOn, UsualRatios};
+use laggard_core::pipeline::{self, Training, UsualTraining};
 use laggard_core::recording::Recording;
 use laggard_core::report::html::training;
-use laggard_core::report::number::{instant, ratio, significant, span};
+use laggard_core::report::number::{instant, percent, ratio, significant, span, times};
 use laggard_core::report::warning_texts::remark;
 use laggard_core::training::{ThresholdSummary, Trainable, TrainingResult};
 use laggard_store::dataset_recording::DatasetRecording;
@@ -25,8 +28,9 @@ use crate::{output, progress};
 
 /// Learn from a calm recording how much each component may differ from its peers.
 ///
-/// For the methods production and testbench; the method laggard needs no training. The recording should be calm: choose
-/// a time in which no component was faulty and the system had work to do. This is checked, and --html shows it.
+/// The methods production and testbench learn thresholds. The method laggard needs no training, but can learn which components
+/// usually differ from their peers: other hardware, another role. The recording should be calm: choose a time in which no
+/// component was faulty and the system had work to do. This is checked, and --html shows it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -34,17 +38,19 @@ Examples:
   laggard train stress -o bench.toml --method testbench
   laggard train stress -o wide.toml --method testbench --set window=128 --set cushion=1.5
   laggard diagnose data --method production --thresholds thresholds.toml
+  laggard train data -o usual.toml --method laggard
+  laggard diagnose data --thresholds usual.toml
 
 Exit status: 0 done, 2 usage or input error, 4 too little to learn from.")]
 pub(crate) struct Train {
     /// The dataset: a folder, or an object-store prefix.
     dataset: String,
-    /// Where to write the thresholds.
+    /// Where to write the thresholds or the usual ratios.
     #[arg(short, long, value_name = "THRESHOLDS.toml")]
     out: PathBuf,
     /// The method to train.
     #[arg(long, value_enum, default_value_t)]
-    method: PaperMethod,
+    method: TrainedMethod,
     #[command(flatten)]
     details: Details,
     /// The cluster file. Default: cluster.toml in the dataset, or none.
@@ -52,19 +58,22 @@ pub(crate) struct Train {
     cluster: Option<PathBuf>,
     #[command(flatten)]
     timeframe: Timeframe,
-    /// Write a page with all members of each group in one picture, to check that the time was calm.
+    /// Write a page with all members of each group in one picture, to check that the time was calm. For production and
+    /// testbench.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
 /// A method that is trained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum PaperMethod {
+enum TrainedMethod {
     /// Intrepid in production: cumulative histograms over 15 minutes, every 15 s.
     #[default]
     Production,
     /// FAST '10 test bench: histograms over 64 s, every second.
     Testbench,
+    /// The usual ratio of each component to its peers.
+    Laggard,
 }
 
 /// Components listed at most.
@@ -78,22 +87,74 @@ impl Train {
         let recording = DatasetRecording::open(dataset, self.cluster.as_deref(), self.timeframe.ends()?)?;
         // A component repaired since was faulty before: the training time was not calm.
         let mut recording = recording.without_feedback();
-        let trained = self.train(&mut recording);
+        let options = self.details.parsed();
+        let trainable = match self.method {
+            TrainedMethod::Production => {
+                Trainable::Production(options.published().map_err(ChoiceError::from)?)
+            }
+            TrainedMethod::Testbench => Trainable::Testbench(options.published().map_err(ChoiceError::from)?),
+            TrainedMethod::Laggard => return self.run_laggard(options, out, &mut recording),
+        };
+        let trained = self.train(&trainable, &mut recording);
         recording.problems().iter().for_each(tell);
         let (thresholds, result) = trained?;
         out.write(&thresholds.to_toml()?)?;
         self.print(&result, page)?;
-        Ok(if recording.has_problems() { Done::WithErrors } else { Done::Well })
+        Ok(done(&recording))
     }
 
-    fn train(&self, recording: &mut DatasetRecording) -> anyhow::Result<(Thresholds, TrainingResult)> {
-        let options = self.details.parsed();
-        let trainable = match self.method {
-            PaperMethod::Production => Trainable::Production(options.published().map_err(ChoiceError::from)?),
-            PaperMethod::Testbench => Trainable::Testbench(options.published().map_err(ChoiceError::from)?),
-        };
+    fn run_laggard(
+        &self,
+        details: PaperOptions,
+        out: AtomicFile,
+        recording: &mut DatasetRecording,
+    ) -> Outcome {
+        if self.html.is_some() {
+            bail!(
+                "--html is for production and testbench: `laggard diagnose --html` shows whether the time was calm"
+            );
+        }
+        let choice = MethodChoice { name: MethodName::Laggard, details, ..MethodChoice::default() };
+        let method = choice.laggard(recording.times().length()?)?;
+        let bar = progress::over_shares();
+        let trained = pipeline::train_usual_ratios(recording, &method, (&self.dataset, now()), &mut |done| {
+            bar.set_position((done * progress::SHARES as f64) as u64);
+        });
+        bar.finish_and_clear();
+        recording.problems().iter().for_each(tell);
+        let UsualTraining { usual, warnings } = trained?;
+        out.write(&usual.to_toml()?)?;
+        self.print_usual(&usual, &warnings)?;
+        Ok(done(recording))
+    }
+
+    fn print_usual(&self, usual: &UsualRatios, warnings: &[Warning]) -> anyhow::Result<()> {
+        let mut table = output::table(&["component", "metric", "usual ratio", "variation"], &[2, 3]);
+        for (component, metric, ratio) in usual.differing() {
+            let variation = usual.of(component, metric).map_or(0.0, |usual| usual.variation);
+            table.add_row([component.to_owned(), metric.to_string(), times(ratio), percent(variation)]);
+        }
+        if table.is_empty() {
+            let mut out = output::stdout();
+            out.write_all(b"No component usually differs from its peers.\n")?;
+            out.flush()?;
+        } else {
+            output::print(&table)?;
+        }
+        tell_warnings(warnings);
+        let (out, TrainedOn { from, to, .. }) = (self.out.display(), &usual.trained);
+        let (since, until, length) = (instant(*from), instant(*to), span(*to - *from));
+        tell(format_args!("{out}: from {since} to {until} ({length}); use it with --thresholds {out}"));
+        Ok(())
+    }
+
+    fn train(
+        &self,
+        trainable: &Trainable,
+        recording: &mut DatasetRecording,
+    ) -> anyhow::Result<(Thresholds, TrainingResult)> {
         let (dataset, has_pictures) = (self.dataset.as_str(), self.html.is_some());
-        let training = Training { trainable: &trainable, dataset, now: now(), has_pictures };
+        let training = Training { trainable, dataset, now: now(), has_pictures };
         let bar = progress::over_shares();
         let trained = pipeline::train(recording, &training, &mut |done| {
             bar.set_position((done * progress::SHARES as f64) as u64);
@@ -108,9 +169,7 @@ impl Train {
         let mut out = output::stdout();
         out.write_all(outliers(&result.summaries).as_bytes())?;
         out.flush()?;
-        for warning in result.warnings.iter().map(remark) {
-            tell(format_args!("  !  {}\n  -> {}", warning.text, warning.next));
-        }
+        tell_warnings(&result.warnings);
         let (out, origin) = (self.out.display(), &result.origin);
         tell(format_args!(
             "{}: from {} to {} ({}); use it with --method {} --thresholds {}{}",
@@ -126,6 +185,16 @@ impl Train {
             tell(format_args!("check whether it was calm: {}", path.display()));
         }
         Ok(())
+    }
+}
+
+fn done(recording: &DatasetRecording) -> Done {
+    if recording.has_problems() { Done::WithErrors } else { Done::Well }
+}
+
+fn tell_warnings(warnings: &[Warning]) {
+    for warning in warnings.iter().map(remark) {
+        tell(format_args!("  !  {}\n  -> {}", warning.text, warning.next));
     }
 }
 

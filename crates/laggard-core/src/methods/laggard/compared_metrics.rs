@@ -87,7 +87,7 @@ const LINK: &[ComparedMetric] = &[
     decisive(MetricId::Rtt, ValueKind::Delay(NEGLIGIBLE_DELAY_MS), 0.7),
 ];
 
-/// What all connections of a host have in common is the host: their mean is steadier than that of one connection. Tasks that wait
+/// A host is what all its connections have in common: their mean is steadier than that of one connection. Tasks that wait
 /// for a processor or for memory, far more than on the peers, slow down everything that a host serves.
 const HOST: &[ComparedMetric] = &[
     decisive(MetricId::Loss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.7),

@@ -2,6 +2,7 @@
 //! In: its tables, one chunk of time after the other. Out: the distances of the members in each window when it ends.
 //! Always: the windows of all metrics begin at the same instants.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use super::score::Distances;
 use super::settings::Settings;
 use super::shares::Shares;
 use super::windows::{EndedWindow, Windows};
+use crate::methods::usual_ratios::GroupRatios;
 use crate::methods::{GroupTables, Peers};
 use crate::model::metric::{Harm, Metric, MetricId, Unit};
 use crate::model::time::{Span, Timestamp};
@@ -38,6 +40,7 @@ pub(super) struct GroupDetector {
     idle: IdleRuns,
     periods: Vec<PeriodMeans>,
     metrics: Vec<MetricDetector>,
+    usual: GroupRatios,
 }
 
 /// The members of a group in a window, not yet compared with the spread of other groups.
@@ -54,13 +57,20 @@ pub(super) struct ComparedWindow {
     pub(super) covered: Span,
     pub(super) evaluations: usize,
     pub(super) distances: Distances,
+    /// The logarithm of each member's ratio, in windows of [`LEARNT_LENGTH`].
+    pub(super) ratios: Option<Vec<f32>>,
 }
+
+/// Usual ratios are learnt from windows of this length: in an hour, load varies as it usually does.
+const LEARNT_LENGTH: Span = Span::from_seconds(3600);
 
 /// Compares one metric.
 struct MetricDetector {
     compared: ComparedMetric,
     /// The time between its values.
     step: Span,
+    /// The logarithm of each member's usual ratio; empty: 0.
+    usual: Vec<f64>,
     /// Up, down, or both.
     directions: Vec<Direction>,
     ended: Vec<ComparedWindow>,
@@ -89,7 +99,13 @@ const MEMORY: Span = Span::DAY;
 const PEAK_WEIGHT: f64 = 0.1;
 
 impl GroupDetector {
-    pub(super) fn new(settings: &Settings, compared: Vec<ComparedMetric>, peers: &Peers) -> GroupDetector {
+    /// Ratios are compared with the usual ones.
+    pub(super) fn new(
+        settings: &Settings,
+        compared: Vec<ComparedMetric>,
+        peers: &Peers,
+        usual: GroupRatios,
+    ) -> GroupDetector {
         GroupDetector {
             settings: settings.clone(),
             compared,
@@ -105,7 +121,13 @@ impl GroupDetector {
             idle: IdleRuns::new(peers.members.len()),
             periods: Vec::new(),
             metrics: Vec::new(),
+            usual,
         }
+    }
+
+    /// How much the usual ratio of a member varies.
+    pub(super) fn usual_variation(&self, metric: MetricId, member: usize) -> f64 {
+        self.usual.get(&metric).map_or(0.0, |members| members[member].variation)
     }
 
     fn of_metric(&mut self, compared: ComparedMetric, step: Span, instant: Timestamp) -> &mut MetricDetector {
@@ -122,7 +144,9 @@ impl GroupDetector {
             };
             let windows = || Windows::new(&self.settings, self.members, step, origin);
             let directions = signs.iter().map(|&sign| Direction { sign, windows: windows() }).collect();
-            self.metrics.push(MetricDetector { compared, step, directions, ended: Vec::new() });
+            let usual = self.usual.get(&compared.metric).into_iter().flatten();
+            let usual = usual.map(|member| member.log).collect();
+            self.metrics.push(MetricDetector { compared, step, usual, directions, ended: Vec::new() });
             self.metrics.len() - 1
         });
         &mut self.metrics[at]
@@ -296,6 +320,7 @@ impl GroupDetector {
             covered: run.idle,
             evaluations: 1,
             distances: Distances { distances, error: vec![0.0; self.members] },
+            ratios: None,
         };
         self.of_metric(compared_metrics::IDLENESS, step, instant).ended.push(window);
     }
@@ -411,10 +436,19 @@ fn mean(values: &[f64]) -> f64 {
 
 impl MetricDetector {
     fn push(&mut self, instant: Timestamp, ratios: &[f64], loads: Option<&[f64]>) {
+        let ratios = self.to_usual(ratios);
         for direction in &mut self.directions {
-            let ended = direction.push(instant, ratios, loads);
+            let ended = direction.push(instant, &ratios, loads);
             self.ended.extend(compared((self.compared, self.step), direction.sign, ended));
         }
+    }
+
+    /// The ratios as multiples of the usual ones.
+    fn to_usual<'r>(&self, ratios: &'r [f64]) -> Cow<'r, [f64]> {
+        if self.usual.is_empty() {
+            return Cow::Borrowed(ratios);
+        }
+        Cow::Owned(ratios.iter().zip(&self.usual).map(|(ratio, usual)| ratio - usual).collect())
     }
 
     fn finish(&mut self) {
@@ -438,6 +472,10 @@ fn compared(
         is_run: false,
         covered: ended.covered,
         evaluations: ended.evaluations,
+        ratios: (ended.window.length == LEARNT_LENGTH).then(|| {
+            let middles = ended.statistics.middles();
+            middles.into_iter().map(|middle| (sign * middle) as f32).collect()
+        }),
         distances: Distances::of(ended.statistics),
     })
 }

@@ -52,7 +52,8 @@ impl LaggardEvaluator {
     pub(super) fn new(method: &Laggard, groups: &[Peers]) -> LaggardEvaluator {
         let group = |peers: &Peers| {
             let compared = compared(&peers.kind, |metric| method.is_wanted(metric));
-            let detector = GroupDetector::new(&method.settings, compared, peers);
+            let usual = method.usual.as_ref().map(|usual| usual.of_group(&peers.members));
+            let detector = GroupDetector::new(&method.settings, compared, peers, usual.unwrap_or_default());
             Group { kind: peers.kind.clone(), class: peers.class, detector }
         };
         LaggardEvaluator {
@@ -123,7 +124,8 @@ impl LaggardEvaluator {
         let pooled = self.pools.limit(key, distances, compared.least, chance);
         let severe = compared.least * shortness(*compared, ended.covered, self.settings.full_length);
         let of_member = |(member, (&distance, lower_bound)): (usize, (&f64, f64))| {
-            let own = self.pools.variation(key, group, member);
+            let usual = self.groups[group].detector.usual_variation(key.metric, member);
+            let own = self.pools.variation(key, group, member).max(usual);
             let limit = compared.least.hypot(self.settings.deviations * spread.max(own));
             let noise = pooled.max(normal_deviations(chance) * own);
             MemberScore {

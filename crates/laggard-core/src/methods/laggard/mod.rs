@@ -1,6 +1,6 @@
 //! The default method: how much slower than its peers a component is, and for how long.
 //! In: the tables of a peer group. Out: [`crate::scores::MetricScores`], for windows of several lengths.
-//! Always: no training, no threshold per metric; names, order and units change no verdict.
+//! Always: no threshold per metric; names, order and units change no verdict.
 //!
 //! 1. `ratio`: at every instant, the logarithm of each component's value over the median of its peers.
 //! 2. `load`: remove the part of a latency that a different load explains.
@@ -13,6 +13,8 @@
 //!    minute, mild slowness within hours. Shorter windows, and more evaluated windows, need a higher score.
 //! 7. `idle_runs`: a device without a request while all its peers work is found from begin to end.
 //!
+//! Training is optional: `learning` finds the usual ratio of each component, with which ratios are then compared.
+//!
 //! `compared_metrics` lists which metrics are compared. `settings` holds the numbers.
 
 mod compared_metrics;
@@ -20,6 +22,7 @@ mod detector;
 mod evaluator;
 mod half_means;
 mod idle_runs;
+pub mod learning;
 mod load;
 mod period_means;
 mod pool;
@@ -32,8 +35,11 @@ mod windows;
 
 pub use settings::Settings;
 
+use std::sync::Arc;
+
 use evaluator::{LaggardEvaluator, SingleGroup};
 
+use super::usual_ratios::UsualRatios;
 use super::{Detector, Evaluator, Method, Peers, coarser};
 use crate::model::component::Kind;
 use crate::model::metric::Metric;
@@ -44,6 +50,8 @@ pub struct Laggard {
     pub settings: Settings,
     /// Evaluate only these metrics; empty: all.
     pub only: Vec<&'static Metric>,
+    /// Learnt in training. Without it, all components of a group are alike.
+    pub usual: Option<Arc<UsualRatios>>,
 }
 
 impl Laggard {
@@ -82,6 +90,10 @@ impl Method for Laggard {
         let block = self.settings.block(step);
         let shortest = self.settings.below(block, step).min().unwrap_or(block);
         Some(if self.settings.is_short() { shortest } else { block })
+    }
+
+    fn usual_ratios(&self) -> Option<&UsualRatios> {
+        self.usual.as_deref()
     }
 
     fn detector(&self, peers: &Peers) -> Box<dyn Detector> {

@@ -15,6 +15,17 @@ pub(super) struct Statistics {
     pub(super) error: Vec<f64>,
 }
 
+impl Statistics {
+    /// The middle of each member's ratios, relative to the group's.
+    pub(super) fn middles(&self) -> Vec<f64> {
+        let halves = self.slower.iter().zip(&self.faster);
+        let mut middles: Vec<f64> = halves.map(|(slower, faster)| (slower + faster) / 2.0).collect();
+        let group = median(&middles);
+        middles.iter_mut().for_each(|middle| *middle -= group);
+        middles
+    }
+}
+
 /// The distance of each member from the group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Distances {
@@ -60,7 +71,7 @@ fn uncentred(statistics: &Statistics) -> Vec<f64> {
     both.map(|(slower, faster)| (slower - slow) + (faster - fast).min(0.0)).collect()
 }
 
-fn median(values: &[f64]) -> f64 {
+pub(super) fn median(values: &[f64]) -> f64 {
     quantile(&mut known(values), 0.5)
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::methods::papers::distances::Measure;
 use crate::methods::papers::settings::{PaperSettings, Parameter, SettingError};
+use crate::methods::toml_error::in_one_line;
 use crate::model::component::Kind;
 use crate::model::metric::MetricId;
 use crate::model::time::Timestamp;
@@ -76,16 +77,6 @@ pub enum ThresholdsError {
     Settings { trained: String, asked: String },
     #[error("thresholds: settings: {0}; write them with `laggard train`")]
     Setting(#[from] SettingError),
-}
-
-/// The error with its line number, without the text of the line, which may be of any length.
-fn in_one_line(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message().lines().collect::<Vec<_>>().join(" ");
-    let before = error.span().and_then(|place| text.get(..place.start));
-    before.map_or_else(
-        || message.clone(),
-        |before| format!("line {}: {message}", before.matches('\n').count() + 1),
-    )
 }
 
 impl Thresholds {
