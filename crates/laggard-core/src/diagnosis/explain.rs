@@ -60,7 +60,7 @@ pub fn explain(
         }
         let incident = blame_the_server(&incident, &causes, context);
         let case = Case { incident: &incident, ..case };
-        let suspect = suspect(case, end);
+        let suspect = suspect(case, step, end);
         // The test bench's paper reports every server that is anomalous in a metric (FAST '10, 10.1).
         let blamed = match reasoning {
             Reasoning::Weight => together.take(case, suspect),
@@ -108,7 +108,11 @@ fn seriousness(suspect: &Suspect, facts: &Facts) -> f64 {
     innocence * peak.max(1.0) * minutes.max(1.0).sqrt() * (facts.affected.len() as f64).sqrt()
 }
 
-fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timestamp) -> Suspect {
+fn suspect(
+    Case { incident, facts, causes, context, .. }: Case<'_>,
+    step: Span,
+    end: Timestamp,
+) -> Suspect {
     let component = named(&incident.culprit, context);
     let first = &causes[0];
     let episodes = || incident.episodes.iter().map(|&e| &context.episodes[e]);
@@ -131,6 +135,13 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
         since: incident.begin,
         until: if is_ongoing { end.max(incident.begin) } else { incident.end.min(end.max(incident.begin)) },
         is_ongoing,
+        since_uncertainty_seconds: uncertainty(incident, context, |episode| episode.begin == incident.begin),
+        until_uncertainty_seconds: if is_ongoing {
+            0.0
+        } else {
+            uncertainty(incident, context, |episode| episode.end == incident.end)
+        },
+        step,
         other_times: Vec::new(),
         peer_count: peers(incident, context),
         explains: explains.collect(),
@@ -143,6 +154,13 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
     };
     suspect.explains.sort_by_key(|name| crate::model::component::natural_order(name));
     suspect
+}
+
+/// How far an end of an incident may be off: as far as that of the episodes that have it.
+fn uncertainty(incident: &Incident, context: Context<'_>, has_it: impl Fn(&Episode) -> bool) -> f64 {
+    let episodes = || incident.episodes.iter().map(|&e| &context.episodes[e]);
+    let of_end = episodes().filter(|episode| has_it(episode)).map(|episode| episode.uncertainty).min();
+    of_end.or(episodes().map(|episode| episode.uncertainty).max()).unwrap_or(Span::ZERO).seconds()
 }
 
 /// True if a component differs from its peers after its incident by at least half as much as during it. The last anomalous

@@ -7,7 +7,7 @@ use super::confidence::Support;
 use super::evidence::Evidence;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
-use crate::model::time::Timestamp;
+use crate::model::time::{Span, Timestamp};
 
 /// A component, or what several components have in common, such as a controller.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -53,6 +53,12 @@ pub struct Suspect {
     /// The end of the recording where the incident continues.
     pub until: Timestamp,
     pub is_ongoing: bool,
+    /// How far begin and end may be off; 0 for the end of the recording.
+    pub since_uncertainty_seconds: f64,
+    pub until_uncertainty_seconds: f64,
+    /// The time between the compared samples: nothing is known better than that.
+    #[serde(skip)]
+    pub step: Span,
     /// Less serious incidents of the same component and cause.
     pub other_times: Vec<OtherTime>,
     /// Names of the affected components.

@@ -105,7 +105,10 @@ fn comparative(suspect: &Suspect) -> &'static str {
 
 /// When it began, and whether it continues.
 pub fn when(suspect: &Suspect) -> String {
-    let (since, length) = (instant(suspect.since), together(&span(suspect.until - suspect.since)));
+    let Suspect { since_uncertainty_seconds, until_uncertainty_seconds, step, .. } = *suspect;
+    let since = instant(suspect.since) + &uncertain(since_uncertainty_seconds, step);
+    let until = instant(suspect.until) + &uncertain(until_uncertainty_seconds, step);
+    let length = together(&span(suspect.until - suspect.since));
     if !suspect.other_times.is_empty() {
         let others = suspect.other_times.iter().map(|other| {
             let until = if other.is_ongoing { "the end".into() } else { instant(other.until) };
@@ -113,18 +116,20 @@ pub fn when(suspect: &Suspect) -> String {
         });
         let others: Vec<String> = others.collect();
         format!(
-            "from {since} to {}, for {length}; also from {}",
-            instant(suspect.until),
+            "from {since} to {until}, for {length}; also from {}",
             listed(&others, MOST_TIMES)
         )
     } else if suspect.is_ongoing {
         format!("since {since}, for {length}, and ongoing at the end of the recording")
     } else {
-        format!(
-            "from {since} to {}, for {length}; over before the end of the recording",
-            instant(suspect.until)
-        )
+        format!("from {since} to {until}, for {length}; over before the end of the recording")
     }
+}
+
+/// ` ± 1 min`; nothing where a time is known to the step.
+fn uncertain(seconds: f64, step: Span) -> String {
+    let uncertainty = Span::from_seconds(seconds.round() as i64);
+    if uncertainty <= step { String::new() } else { format!(" ± {}", together(&span(uncertainty))) }
 }
 
 /// The components compared, the time and the method; without a full stop.

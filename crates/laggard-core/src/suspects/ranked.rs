@@ -155,8 +155,13 @@ mod tests {
 
     fn window(end: Timestamp, anomalous: &[bool]) -> ScoredWindow {
         let length = Span::from_seconds(900);
-        let verdict =
-            |&is_anomalous: &bool| MemberScore { score: 1.0, threshold: 0.5, is_anomalous, is_faulty: false };
+        let verdict = |&is_anomalous: &bool| MemberScore {
+            score: 1.0,
+            threshold: 0.5,
+            is_anomalous,
+            is_unlikely: false,
+            is_faulty: false,
+        };
         let verdicts = anomalous.iter().map(verdict).collect();
         ScoredWindow { window: Window { start: end - length, length }, scores: verdicts }
     }

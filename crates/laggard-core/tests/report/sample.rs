@@ -163,6 +163,9 @@ fn slow_disk() -> Suspect {
         since: after(ONSET),
         until: after(MINUTES),
         is_ongoing: true,
+        since_uncertainty_seconds: 60.0,
+        until_uncertainty_seconds: 0.0,
+        step: Span::from_seconds(60),
         other_times: Vec::new(),
         explains: vec!["oss3:sdb".into()],
         evidence: vec![
