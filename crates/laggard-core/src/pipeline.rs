@@ -69,7 +69,8 @@ pub fn diagnose(
     // Suspects.
     observer.stage(Stage::Explain);
     let lenient = state.tracker.lenient();
-    let sharpened = |tracker: &Tracker| sharpened_by_samples(tracker, &state, method, !feedback.events.is_empty());
+    let sharpened =
+        |tracker: &Tracker| sharpened_by_samples(tracker, &state, method, !feedback.events.is_empty());
     let (certain, unlikely) = (sharpened(&state.tracker), sharpened(&lenient));
     let (mut episodes, unlikely) = (state.open(certain, recording), state.open(unlikely, recording));
     let outages = state.outages(recording, step);
@@ -148,8 +149,7 @@ fn tentative_suspects(
     let episodes: Vec<Episode> = context.episodes.iter().filter(is_new).cloned().collect();
     let ordinary = ordinary(context.tracker, &episodes, ends);
     let context = Context { episodes: &episodes, ordinary: &ordinary, ..context };
-    let explanation =
-        explain(context, blame(context.inventory, &episodes), Reasoning::Weight, step, ends.1);
+    let explanation = explain(context, blame(context.inventory, &episodes), Reasoning::Weight, step, ends.1);
     explanation.suspects.into_iter().map(|(suspect, _)| suspect).collect()
 }
 

@@ -108,11 +108,7 @@ fn seriousness(suspect: &Suspect, facts: &Facts) -> f64 {
     innocence * peak.max(1.0) * minutes.max(1.0).sqrt() * (facts.affected.len() as f64).sqrt()
 }
 
-fn suspect(
-    Case { incident, facts, causes, context, .. }: Case<'_>,
-    step: Span,
-    end: Timestamp,
-) -> Suspect {
+fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, step: Span, end: Timestamp) -> Suspect {
     let component = named(&incident.culprit, context);
     let first = &causes[0];
     let episodes = || incident.episodes.iter().map(|&e| &context.episodes[e]);

@@ -12,7 +12,7 @@ use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 
 /// The mean latency over the whole recording, as a multiple of the peers', that is worth mentioning.
-const LEAST_RATIO: f64 = 1.2;
+pub(super) const LEAST_RATIO: f64 = 1.2;
 /// Where peers are alike, a disk this much slower than all of them is worth mentioning too: a disk that is 1.2 times slower
 /// is measured as a little less half of the time.
 const LEAST_RATIO_OF_SIMILAR: f64 = 1.15;
@@ -84,11 +84,18 @@ fn slower_within<'a>(
     slower
 }
 
-/// Every hour of a longer recording, wherever it begins.
+/// Hours of a longer recording begin this often: an hour that begins in between shares nearly all of its time with one of them.
+const BEGINS_IN_AN_HOUR: usize = 8;
+
+/// The hours of a longer recording.
 pub(super) fn hours(context: Context<'_>) -> Vec<Range<usize>> {
     let (bucket, buckets) = (context.summary.bucket.micros().max(1), context.summary.buckets);
     let length = (HOUR.micros() as usize).div_ceil(bucket as usize);
-    if length >= buckets { Vec::new() } else { (0..=buckets - length).map(|at| at..at + length).collect() }
+    if length >= buckets {
+        return Vec::new();
+    }
+    let begins = (0..buckets - length).step_by((length / BEGINS_IN_AN_HOUR).max(1));
+    begins.chain(std::iter::once(buckets - length)).map(|at| at..at + length).collect()
 }
 
 pub(super) fn times(range: &Range<usize>, context: Context<'_>) -> (Timestamp, Timestamp) {
@@ -106,7 +113,8 @@ fn least_ratio(group: &PeerGroup, range: &Range<usize>, context: Context<'_>) ->
 /// The deviation of the logarithms of the members' mean latencies.
 fn spread(members: &[usize], range: &Range<usize>, context: Context<'_>) -> f64 {
     let mean = |&member: &usize| context.peers.mean(member, MetricId::MinuteAwait.metric(), range.clone());
-    let mut logs: Vec<f64> = members.iter().filter_map(mean).map(f64::ln).filter(|log| log.is_finite()).collect();
+    let mut logs: Vec<f64> =
+        members.iter().filter_map(mean).map(f64::ln).filter(|log| log.is_finite()).collect();
     logs.sort_by(f64::total_cmp);
     let quantile = |share: f64| logs.get((share * logs.len().saturating_sub(1) as f64).round() as usize);
     quantile(0.5).zip(quantile(0.16)).map_or(f64::INFINITY, |(middle, low)| middle - low)
@@ -155,7 +163,8 @@ fn ratios<'a>(
     let (minute, tps) = (MetricId::MinuteAwait.metric(), MetricId::Tps.metric());
     let seconds = (context.summary.bucket * range.len() as i64).seconds();
     let ratio = |component: usize| {
-        let requests = context.peers.mean(component, tps, range.clone()).map_or(f64::MAX, |rate| rate * seconds);
+        let requests =
+            context.peers.mean(component, tps, range.clone()).map_or(f64::MAX, |rate| rate * seconds);
         let own = context.peers.mean(component, minute, range.clone())?;
         let peers = context.peers.median(component, minute, range.clone())?;
         (peers > 0.0 && is_known(own / peers, requests)).then(|| own / peers)

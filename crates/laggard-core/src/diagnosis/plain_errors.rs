@@ -35,9 +35,18 @@ struct Faulty {
 }
 
 /// For each metric, the components with many more errors that the report does not mention otherwise, by the mean of the whole
-/// recording or of an hour. A server stands for its links.
+/// recording or of an hour. A host stands for its links.
 pub(crate) fn errors(context: Context<'_>, mentioned: &BTreeSet<String>) -> Vec<Observation> {
-    ERRORS.into_iter().flat_map(|(metric, least)| of_metric(metric, least, context, mentioned)).collect()
+    let mut mentioned = mentioned.clone();
+    let mut observations: Vec<Observation> = Vec::new();
+    for (metric, least) in ERRORS {
+        let of_metric = of_metric(metric, least, context, &mentioned);
+        if metric == MetricId::Loss {
+            mentioned.extend(of_metric.iter().flat_map(Observation::components));
+        }
+        observations.extend(of_metric);
+    }
+    observations
 }
 
 fn of_metric(
@@ -46,7 +55,8 @@ fn of_metric(
     context: Context<'_>,
     mentioned: &BTreeSet<String>,
 ) -> Vec<Observation> {
-    let always = faulty(metric, least, context, mentioned, &[0..context.summary.buckets]);
+    let whole = 0..context.summary.buckets;
+    let always = faulty(metric, least, context, mentioned, std::slice::from_ref(&whole));
     let mut for_an_hour = faulty(metric, least, context, mentioned, &hours(context));
     for_an_hour.retain(|one| always.iter().all(|other| other.component != one.component));
     let observation = |(faulty, is_hour): (Vec<Faulty>, bool)| {
@@ -56,7 +66,10 @@ fn of_metric(
             own: worst.own,
             peers: worst.peers,
             hour: is_hour.then(|| times(&worst.range, context)),
-            components: faulty.iter().map(|one| context.inventory.components[one.component].name.clone()).collect(),
+            components: faulty
+                .iter()
+                .map(|one| context.inventory.components[one.component].name.clone())
+                .collect(),
         })
     };
     [(always, false), (for_an_hour, true)].into_iter().filter_map(observation).collect()
@@ -73,12 +86,15 @@ fn faulty(
     let components = &context.inventory.components;
     let is_mentioned = |member: usize| {
         let component = &components[member];
-        [component.name.as_str(), component.server(), &component.host].iter().any(|name| mentioned.contains(*name))
+        [component.name.as_str(), component.server(), &component.host]
+            .iter()
+            .any(|name| mentioned.contains(*name))
     };
     let in_range = |member: usize, range: &Range<usize>| {
         let own = context.peers.mean(member, metric.metric(), range.clone()).filter(|own| *own >= least)?;
         let peers = context.peers.median(member, metric.metric(), range.clone())?;
-        let is_more = own >= LEAST_RATIO * peers && number(member, metric, own, range, context) >= FEWEST_ERRORS;
+        let is_more =
+            own >= LEAST_RATIO * peers && number(member, metric, own, range, context) >= FEWEST_ERRORS;
         is_more.then(|| Faulty { own, peers, component: member, range: range.clone() })
     };
     let groups = context.inventory.groups.iter();

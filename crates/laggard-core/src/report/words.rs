@@ -115,10 +115,7 @@ pub fn when(suspect: &Suspect) -> String {
             format!("{} to {until}", instant(other.since))
         });
         let others: Vec<String> = others.collect();
-        format!(
-            "from {since} to {until}, for {length}; also from {}",
-            listed(&others, MOST_TIMES)
-        )
+        format!("from {since} to {until}, for {length}; also from {}", listed(&others, MOST_TIMES))
     } else if suspect.is_ongoing {
         format!("since {since}, for {length}, and ongoing at the end of the recording")
     } else {

@@ -21,7 +21,12 @@ fn times(samples: usize) -> Vec<Range<usize>> {
 }
 
 /// The mean of each component in a time, and that of its peers.
-fn compared(system: &System, metric: MetricId, components: &[String], range: &Range<usize>) -> Vec<(f64, f64)> {
+fn compared(
+    system: &System,
+    metric: MetricId,
+    components: &[String],
+    range: &Range<usize>,
+) -> Vec<(f64, f64)> {
     let weight = metric.metric().weight;
     let of = |name: &String| {
         let weights = weight.map(|weight| system.row(weight, name).to_vec());

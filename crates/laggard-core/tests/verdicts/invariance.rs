@@ -19,7 +19,8 @@ fn system(seed: u64, samples: usize, slow: f64, time: Range<usize>) -> System {
 }
 
 /// Faults that are clear in a recording of any length.
-const CLEAR: [(f64, usize); 4] = [(6.0, 5 * MINUTE), (3.0, 10 * MINUTE), (2.0, 20 * MINUTE), (1.6, 60 * MINUTE)];
+const CLEAR: [(f64, usize); 4] =
+    [(6.0, 5 * MINUTE), (3.0, 10 * MINUTE), (2.0, 20 * MINUTE), (1.6, 60 * MINUTE)];
 
 fn is_the_only_suspect(report: &Report) -> bool {
     suspects(report) == [disk(SLOW)]
@@ -45,9 +46,15 @@ fn calm_time_before_and_after_a_fault_changes_nothing() {
             let begin = 3 * HOUR + random.below(10 * MINUTE);
             let system = system(seed, 7 * HOUR, slow, begin..begin + lasts);
             // Around two hours, the step changes.
-            for (before, after) in [(10 * MINUTE, 5 * MINUTE), (59 * MINUTE - lasts / 2, 60 * MINUTE - lasts / 2)]
-                .into_iter()
-                .chain([(61 * MINUTE, 60 * MINUTE), (3 * HOUR, MINUTE), (MINUTE, 2 * HOUR), (3 * HOUR, 2 * HOUR)])
+            for (before, after) in
+                [(10 * MINUTE, 5 * MINUTE), (59 * MINUTE - lasts / 2, 60 * MINUTE - lasts / 2)]
+                    .into_iter()
+                    .chain([
+                        (61 * MINUTE, 60 * MINUTE),
+                        (3 * HOUR, MINUTE),
+                        (MINUTE, 2 * HOUR),
+                        (3 * HOUR, 2 * HOUR),
+                    ])
             {
                 let report = system.cut(at(begin - before), at(begin + lasts + after)).report();
                 assert!(
@@ -75,7 +82,11 @@ fn each_part_of_a_recording_that_has_enough_of_a_fault_names_it_and_a_calm_part_
             match within {
                 0 => assert_eq!(suspects(&report), [""; 0], "{seed}: {part:?}:\n  {}", shown(&report)),
                 within if within >= 10 * MINUTE => {
-                    assert!(is_the_only_suspect(&report), "{seed}: {part:?} of {begin}:\n  {}", shown(&report))
+                    assert!(
+                        is_the_only_suspect(&report),
+                        "{seed}: {part:?} of {begin}:\n  {}",
+                        shown(&report)
+                    )
                 }
                 within if within >= 3 * MINUTE => {
                     assert!(names(&report, &disk(SLOW)), "{seed}: {part:?} of {begin}:\n  {}", shown(&report))
@@ -87,8 +98,14 @@ fn each_part_of_a_recording_that_has_enough_of_a_fault_names_it_and_a_calm_part_
 }
 
 /// Faults at the limit of what is found: some are suspects only in a shorter recording.
-const UNCLEAR: [(f64, usize); 6] =
-    [(4.0, MINUTE), (3.0, 2 * MINUTE), (2.0, 4 * MINUTE), (1.6, 8 * MINUTE), (1.4, 20 * MINUTE), (1.3, 60 * MINUTE)];
+const UNCLEAR: [(f64, usize); 6] = [
+    (4.0, MINUTE),
+    (3.0, 2 * MINUTE),
+    (2.0, 4 * MINUTE),
+    (1.6, 8 * MINUTE),
+    (1.4, 20 * MINUTE),
+    (1.3, 60 * MINUTE),
+];
 
 #[test]
 fn what_is_found_by_cutting_is_at_least_an_observation_in_the_whole_recording() {

@@ -1,4 +1,4 @@
-//! What is missing, and why: a device that is lost at work is an incident; one that was drained before it left is removed.
+//! Missing samples and requests: a device that is lost at work is an incident; one that was drained before it left is removed.
 
 use laggard_core::diagnosis::Cause;
 use laggard_core::report::Report;

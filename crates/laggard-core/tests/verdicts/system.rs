@@ -122,13 +122,7 @@ impl System {
         }
     }
 
-    fn add(
-        &mut self,
-        name: &str,
-        kind: Kind,
-        host: &str,
-        rows: impl Iterator<Item = (MetricId, Vec<f64>)>,
-    ) {
+    fn add(&mut self, name: &str, kind: Kind, host: &str, rows: impl Iterator<Item = (MetricId, Vec<f64>)>) {
         if !self.hosts.iter().any(|known| known == host) {
             self.hosts.push(host.into());
         }
@@ -187,7 +181,8 @@ fn kind_of(metrics: &[MetricId]) -> Kind {
 pub(crate) fn mean(row: &[f64], weights: Option<&Vec<f64>>, range: std::ops::Range<usize>) -> f64 {
     let Some(weights) = weights else { return row[range.clone()].iter().sum::<f64>() / range.len() as f64 };
     let both = row[range.clone()].iter().zip(&weights[range]);
-    let (sum, all) = both.fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
+    let (sum, all) =
+        both.fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
     if all == 0.0 { 0.0 } else { sum / all }
 }
 
@@ -241,7 +236,10 @@ pub(crate) fn names(report: &Report, component: &str) -> bool {
 
 /// Suspects and observations, for messages.
 pub(crate) fn shown(report: &Report) -> String {
-    let suspects = report.suspects.iter().map(|s| format!("{} {} {}..{}", s.component.name, s.severity, s.since, s.until));
+    let suspects = report
+        .suspects
+        .iter()
+        .map(|s| format!("{} {} {}..{}", s.component.name, s.severity, s.since, s.until));
     let observations = report.observations.iter().map(|o| format!("{}: {}", o.kind, o.text));
     suspects.chain(observations).collect::<Vec<_>>().join("\n  ")
 }

@@ -1,4 +1,4 @@
-//! What is odd at the end of a recording, and too recent to be sure of, is an observation.
+//! Differences at the end of a recording that are too recent to be sure of are observations.
 
 use crate::system::{HOUR, System, at, disk, names, shown, suspects};
 
