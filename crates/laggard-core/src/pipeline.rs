@@ -19,7 +19,7 @@ use crate::diagnosis::requests::Requests;
 use crate::diagnosis::{
     Diagnosis, Group, LeftOutClass, NotEvaluated, Observation, SizedGroup, Suspect, Warning,
 };
-use crate::diagnosis::{mild, plain_errors};
+use crate::diagnosis::{mild, plain_errors, tentative};
 use crate::evaluation::{Evaluation, GroupScores};
 use crate::methods::choice::MethodChoice;
 use crate::methods::usual_ratios::UsualRatios;
@@ -69,19 +69,23 @@ pub fn diagnose(
 
     // Suspects.
     observer.stage(Stage::Explain);
-    let sharpened = sharpened_by_samples(&state, method, !feedback.events.is_empty());
-    let mut episodes = state.open(sharpened, recording);
+    let lenient = state.tracker.lenient();
+    let sharpened =
+        |tracker: &Tracker| sharpened_by_samples(tracker, &state, method, !feedback.events.is_empty());
+    let (certain, unlikely) = (sharpened(&state.tracker), sharpened(&lenient));
+    let (mut episodes, unlikely) = (state.open(certain, recording), state.open(unlikely, recording));
     let outages = state.outages(recording, step);
     let (restarts, outages): (Vec<&Outage>, Vec<&Outage>) =
         outages.iter().partition(|outage| is_restart(outage, &outages));
     let (tracker, summary) = (&state.tracker, &state.summary);
     let peers = Peers::new(inventory, summary).with_usual_ratios(method.usual_ratios());
     let mut incidents = blame(inventory, &episodes);
-    incidents.extend(host_outages::incidents(inventory, &outages, &mut episodes));
+    incidents.extend(host_outages::incidents(inventory, &outages, step, &mut episodes));
 
     // Diagnosis.
     let ordinary = ordinary(tracker, &episodes, (from, to));
-    let requests = requests(recording, inventory, &episodes, method, (from, to))?;
+    let slow = episodes.iter().chain(&unlikely);
+    let requests = requests(recording, inventory, slow, method, (from, to))?;
     let context = Context {
         inventory,
         episodes: &episodes,
@@ -95,13 +99,18 @@ pub fn diagnose(
         explain(context, incidents, method.reasoning(), step, to);
     let usual = method.usual_ratios();
     observations.extend(usual.and_then(|usual| usually_different(usual, inventory, &suspects)));
-    let mentioned: Vec<String> = observations.iter().flat_map(Observation::components).collect();
-    let explained = suspects.iter().flat_map(|(suspect, _)| &suspect.explains);
-    let mentioned = mentioned.iter().chain(explained).map(String::as_str).collect();
     if method.reasoning() == Reasoning::Weight {
-        observations.extend(mild::slower(context, &mentioned));
-        observations.extend(mild::faster(context, &mentioned));
-        observations.extend(plain_errors::errors(context, &mentioned));
+        let context = Context { episodes: &unlikely, tracker: &lenient, ..context };
+        let mut tentative =
+            tentative_suspects(context, &mentioned(&suspects, &observations), step, (from, to));
+        observations.extend(tentative::watch(&tentative));
+        let reported = mentioned(&suspects, &observations);
+        observations.extend(mild::slower(context, &reported));
+        observations.extend(mild::faster(context, &reported));
+        observations.extend(plain_errors::errors(context, &reported));
+        let reported = mentioned(&suspects, &observations);
+        tentative.retain(|suspect| !suspect.explains.iter().any(|name| reported.contains(name)));
+        observations.extend(tentative::brief(&tentative));
     }
     observations.extend(mixtures.iter().cloned().map(Observation::MixedGroup));
     observations.extend(host_observations(&state.hosts, &restarts));
@@ -122,18 +131,44 @@ pub fn diagnose(
     Ok(report)
 }
 
+/// The names of the components in suspects and observations.
+fn mentioned(suspects: &[(Suspect, Incident)], observations: &[Observation]) -> BTreeSet<String> {
+    let explained = suspects.iter().flat_map(|(suspect, _)| &suspect.explains).cloned();
+    explained.chain(observations.iter().flat_map(Observation::components)).collect()
+}
+
+/// The suspects that less certain episodes would make, of components that the report does not mention otherwise. The episodes
+/// pass through the same explanation, so that load and chance are no reason to watch a component.
+fn tentative_suspects(
+    context: Context<'_>,
+    mentioned: &BTreeSet<String>,
+    step: Span,
+    ends: (Timestamp, Timestamp),
+) -> Vec<Suspect> {
+    let is_new = |episode: &&Episode| {
+        let component = &context.inventory.components[episode.component];
+        let names = [component.name.as_str(), component.server(), &component.host];
+        !names.into_iter().any(|name| mentioned.contains(name))
+    };
+    let episodes: Vec<Episode> = context.episodes.iter().filter(is_new).cloned().collect();
+    let ordinary = ordinary(context.tracker, &episodes, ends);
+    let context = Context { episodes: &episodes, ordinary: &ordinary, ..context };
+    let explanation = explain(context, blame(context.inventory, &episodes), Reasoning::Weight, step, ends.1);
+    explanation.suspects.into_iter().map(|(suspect, _)| suspect).collect()
+}
+
 /// Reads and writes apart, read only if there is a slow disk to explain.
-fn requests(
+fn requests<'a>(
     recording: &mut dyn Recording,
     inventory: &Inventory,
-    episodes: &[Episode],
+    mut episodes: impl Iterator<Item = &'a Episode>,
     method: &dyn Method,
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Requests, PipelineError> {
     let step = method.step(recording.times().longest_interval);
     let mut requests = Requests::new(from, to, step, inventory.components.len());
     let is_slow = |episode: &Episode| matches!(episode.metric.id, MetricId::Await | MetricId::MinuteAwait);
-    if method.reasoning() == Reasoning::Weight && episodes.iter().any(is_slow) {
+    if method.reasoning() == Reasoning::Weight && episodes.any(is_slow) {
         let _ = recording.visit(&Requests::metrics(), step, &mut |tables, _| {
             requests.take(tables);
             ControlFlow::Continue(())
@@ -164,7 +199,7 @@ fn evaluated<'a>(
         if let Some(table) = tables.first() {
             state.hosts.take(&table.grid, &recorded);
         }
-        derived.iter().for_each(|table| state.summary.take(table));
+        state.summary.take_all(&derived);
         state.take(tables, &verdicts);
         observer.stage(Stage::Read);
         observer.progress(done);
@@ -320,7 +355,7 @@ impl<'a> DiagnosisState<'a> {
     }
 
     fn take(&mut self, tables: &[Table], verdicts: &[GroupScores]) {
-        tables.iter().for_each(|table| self.summary.take(table));
+        self.summary.take_all(tables);
         self.gaps.take(tables);
         for GroupScores { group, metrics } in verdicts {
             let members = &self.inventory.groups[*group].members;
@@ -400,13 +435,18 @@ const ACTIVE_SHARE: f64 = 0.1;
 
 /// All episodes. Windows show when an episode was, and samples exactly when: it may begin and end a little earlier or later
 /// than its windows do.
-fn sharpened_by_samples(state: &DiagnosisState<'_>, method: &dyn Method, has_feedback: bool) -> Vec<Episode> {
-    let mut episodes = state.tracker.episodes();
+fn sharpened_by_samples(
+    tracker: &Tracker,
+    state: &DiagnosisState<'_>,
+    method: &dyn Method,
+    has_feedback: bool,
+) -> Vec<Episode> {
+    let mut episodes = tracker.episodes();
     if method.reasoning() == Reasoning::Weight {
         let peers = Peers::new(state.inventory, &state.summary).with_usual_ratios(method.usual_ratios());
         for episode in &mut episodes {
             // After a repair, an incident does not begin before it.
-            let (first, last) = state.tracker.faulty_time(episode);
+            let (first, last) = tracker.faulty_time(episode);
             let first = if has_feedback { episode.begin } else { first - SHARPENING_MARGIN };
             let around = state.summary.range(first, last + SHARPENING_MARGIN);
             sharpen(episode, &peers.course(episode.component, episode.metric, around));

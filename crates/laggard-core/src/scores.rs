@@ -32,6 +32,8 @@ pub struct MemberScore {
     pub threshold: f32,
     /// The score exceeds the threshold.
     pub is_anomalous: bool,
+    /// Chance hardly explains the score. The component is not faulty yet if the window is too short or too uneven for that.
+    pub is_unlikely: bool,
     /// Enough windows up to and including this one are anomalous to call the component faulty.
     pub is_faulty: bool,
 }

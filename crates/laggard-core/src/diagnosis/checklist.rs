@@ -85,9 +85,11 @@ mod tests {
                 score: if is_anomalous[number] { 4.0 } else { 0.0 },
                 threshold: 1.0,
                 is_anomalous: is_anomalous[number],
+                is_unlikely: is_anomalous[number],
                 is_faulty: recent.iter().filter(|&&is| is).count() >= 3,
             };
-            let calm = MemberScore { score: 0.0, threshold: 1.0, is_anomalous: false, is_faulty: false };
+            let calm =
+                MemberScore { score: 0.0, is_anomalous: false, is_unlikely: false, is_faulty: false, ..own };
             let window = Window { start: Timestamp::from_seconds(0) + SHIFT * number as i64, length: WINDOW };
             ScoredWindow { window, scores: vec![own, calm, calm] }
         };

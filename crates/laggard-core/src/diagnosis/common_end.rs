@@ -158,7 +158,7 @@ impl Links<'_> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for name in links.map(|link| &self.context.inventory.components[link].recorded) {
             let sent = summary.mean(MetricId::LinkSegs, name, range.clone()).unwrap_or(0.0) * seconds;
-            let lost = summary.weighted_mean(MetricId::LinkLoss, MetricId::LinkSegs, name, range.clone());
+            let lost = summary.weighted_mean(MetricId::LinkLoss, name, range.clone());
             let weight = sent / (sent + HALF_KNOWN);
             sum += weight * lost.unwrap_or(0.0);
             weights += weight;

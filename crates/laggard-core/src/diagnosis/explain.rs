@@ -60,7 +60,7 @@ pub fn explain(
         }
         let incident = blame_the_server(&incident, &causes, context);
         let case = Case { incident: &incident, ..case };
-        let suspect = suspect(case, end);
+        let suspect = suspect(case, step, end);
         // The test bench's paper reports every server that is anomalous in a metric (FAST '10, 10.1).
         let blamed = match reasoning {
             Reasoning::Weight => together.take(case, suspect),
@@ -108,7 +108,7 @@ fn seriousness(suspect: &Suspect, facts: &Facts) -> f64 {
     innocence * peak.max(1.0) * minutes.max(1.0).sqrt() * (facts.affected.len() as f64).sqrt()
 }
 
-fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timestamp) -> Suspect {
+fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, step: Span, end: Timestamp) -> Suspect {
     let component = named(&incident.culprit, context);
     let first = &causes[0];
     let episodes = || incident.episodes.iter().map(|&e| &context.episodes[e]);
@@ -136,6 +136,13 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, end: Timesta
         is_ongoing,
         is_from_begin,
         usual_ratio: usual_ratio(&evidence, context),
+        since_uncertainty_seconds: uncertainty(incident, context, |episode| episode.begin == incident.begin),
+        until_uncertainty_seconds: if is_ongoing {
+            0.0
+        } else {
+            uncertainty(incident, context, |episode| episode.end == incident.end)
+        },
+        step,
         other_times: Vec::new(),
         peer_count: peers(incident, context),
         explains: explains.collect(),
@@ -155,6 +162,13 @@ fn usual_ratio(evidence: &[Evidence], context: Context<'_>) -> Option<f64> {
     let strongest = evidence.first()?;
     let component = context.inventory.components.iter().position(|c| c.name == strongest.component)?;
     context.peers.usual_ratio(component, strongest.metric)
+}
+
+/// How far an end of an incident may be off: as far as that of the episodes that have it.
+fn uncertainty(incident: &Incident, context: Context<'_>, has_it: impl Fn(&Episode) -> bool) -> f64 {
+    let episodes = || incident.episodes.iter().map(|&e| &context.episodes[e]);
+    let of_end = episodes().filter(|episode| has_it(episode)).map(|episode| episode.uncertainty).min();
+    of_end.or(episodes().map(|episode| episode.uncertainty).max()).unwrap_or(Span::ZERO).seconds()
 }
 
 /// True if a component differs from its peers at another time by at least half as much as during its incident. The anomalous

@@ -85,6 +85,7 @@ pub(super) fn observation(case: Case<'_>, step: Span) -> Option<Observation> {
     let is_skew = case.causes.first().is_some_and(|first| first.cause == Cause::WorkloadSkew);
     own_jobs(case)
         .or_else(|| is_skew.then(|| uneven_load(case, LoadDifference::More)))
+        .or_else(|| removed(case))
         .or_else(|| unused(incident, step, context))
         .or_else(|| is_activity.then(|| only_used(case)).flatten())
 }
@@ -103,6 +104,17 @@ fn own_jobs(Case { incident, facts, causes, .. }: Case<'_>) -> Option<Observatio
         since: incident.begin,
         until: incident.end,
     })
+}
+
+/// Devices that were drained, and then left their host for good, are not lost.
+fn removed(Case { incident, facts, context, .. }: Case<'_>) -> Option<Observation> {
+    let is_silence =
+        |&e: &usize| matches!(context.episodes[e].metric.id, MetricId::Absence | MetricId::Idleness);
+    let since: Option<Vec<Timestamp>> =
+        facts.affected.iter().map(|&disk| silence::removed_since(disk, context)).collect();
+    let since = since?.into_iter().min().filter(|_| incident.episodes.iter().all(is_silence))?;
+    let names = facts.affected.iter().map(|&disk| context.inventory.components[disk].name.clone());
+    Some(Observation::Removed { components: names.collect(), since })
 }
 
 fn uneven_load(Case { incident, context, .. }: Case<'_>, difference: LoadDifference) -> Observation {

@@ -44,6 +44,11 @@ pub(super) fn explains(
     differences?.first().copied()
 }
 
+/// True if the load of a disk differs from its peers' in some buckets, and that explains its latency.
+pub(super) fn is_explained(disk: usize, range: &Range<usize>, context: Context<'_>) -> bool {
+    DiskLoad::of(disk, range, context).is_some_and(|load| load.explanation(false).is_some())
+}
+
 /// A disk and its peers in the time of an incident: ratios are those to the peers.
 struct DiskLoad {
     latency: f64,

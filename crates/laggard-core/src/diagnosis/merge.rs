@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::metric::Metric;
-    use crate::model::time::Timestamp;
+    use crate::model::time::{Span, Timestamp};
     use crate::suspects::blame::blame;
 
     #[test]
@@ -268,6 +268,7 @@ mod tests {
                 metric: Metric::named("link_loss").unwrap(),
                 begin: Timestamp::from_seconds(0),
                 end: Timestamp::from_seconds(600),
+                uncertainty: Span::ZERO,
                 peak: 2.0,
                 windows: 1,
                 persistence: 1.0,
@@ -305,6 +306,7 @@ mod tests {
             metric: Metric::named("await").unwrap(),
             begin: Timestamp::from_seconds(60 * minute),
             end: Timestamp::from_seconds(3600),
+            uncertainty: Span::ZERO,
             peak: *peak,
             windows: 1,
             persistence: 1.0,
@@ -348,6 +350,7 @@ mod tests {
             metric,
             begin: Timestamp::from_seconds(60 * minute),
             end: Timestamp::from_seconds(3600),
+            uncertainty: Span::ZERO,
             peak: 2.0 + component as f64,
             windows: 1,
             persistence: 1.0,

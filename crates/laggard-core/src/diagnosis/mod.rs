@@ -34,13 +34,14 @@ pub(crate) mod plain_errors;
 pub mod requests;
 pub mod severity;
 mod silence;
+pub(crate) mod tentative;
 mod traffic;
 mod weigh;
 
 pub use causes::Cause;
 pub use evidence::Evidence;
 pub use group::{Group, LeftOutClass, NotCompared, NotEvaluated};
-pub use observation::{LoadDifference, Observation, SlowReason};
+pub use observation::{Difference, LoadDifference, Observation, SlowReason};
 pub use picture_data::{Comparison, HeatMap, Mark, Node, PICTURED, Pictures};
 pub use suspect::{Alternative, Named, OtherTime, Suspect};
 pub use warning::{KnownIncident, SizedGroup, Warning};

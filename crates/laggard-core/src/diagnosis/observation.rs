@@ -37,12 +37,12 @@ pub enum Observation {
     },
     /// A disk without requests or samples for a while, which chance explains.
     Unused { component: String, since: Timestamp, until: Timestamp },
+    /// Devices that were drained and then left their host, which continued without them.
+    Removed { components: Vec<String>, since: Timestamp },
     /// A component that works while all its peers rest.
     NoPeerAtWork { component: String },
     /// A group whose members form clusters for the whole recording. They are compared within each cluster.
     MixedGroup(Mixture),
-    /// Disks with a higher mean latency than their peers over the whole recording; the slowest first, with its ratio.
-    Slower { components: Vec<String>, ratio: f64, reason: SlowReason },
     /// Components that differed from their peers in training already; the farthest first, with its ratio. They are compared
     /// with their usual ratio.
     UsuallyDifferent {
@@ -52,10 +52,25 @@ pub enum Observation {
         since: Timestamp,
         until: Timestamp,
     },
+    /// Disks with a higher mean latency than their peers over the whole recording, or over an hour of it; the slowest first, with
+    /// its ratio.
+    Slower { components: Vec<String>, ratio: f64, hour: Option<(Timestamp, Timestamp)>, reason: SlowReason },
     /// Disks that answer much faster than their peers.
     Faster { components: Vec<String>, ratio: f64 },
-    /// Components with many more errors than their peers; the worst first, with its mean and that of its peers.
-    Errors { components: Vec<String>, metric: MetricId, own: f64, peers: f64 },
+    /// Components with many more errors than their peers over the whole recording, or over an hour of it; the worst first, with
+    /// its mean and that of its peers.
+    Errors {
+        components: Vec<String>,
+        metric: MetricId,
+        own: f64,
+        peers: f64,
+        hour: Option<(Timestamp, Timestamp)>,
+    },
+    /// Components that differ from their peers at the end of the recording, by more than chance explains, and for too short a time
+    /// to blame them. The worst first, which does so since then.
+    Watch { components: Vec<String>, difference: Difference, since: Timestamp, until: Timestamp },
+    /// The same, at another time.
+    Brief { components: Vec<String>, difference: Difference, since: Timestamp, until: Timestamp },
     /// Hosts without samples for some minutes.
     Restarts { hosts: Vec<String>, longest: String, since: Timestamp, until: Timestamp },
     /// Hosts that were not recorded before this time.
@@ -73,9 +88,21 @@ pub enum LoadDifference {
     LargerRequests,
 }
 
+/// The difference of a component from its peers in its strongest metric. Nothing where they have no value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    pub metric: MetricId,
+    pub own: Option<f64>,
+    pub peers: Option<f64>,
+}
+
 /// The reason why a disk with a higher mean latency is not a suspect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SlowReason {
+    /// Its load differs from that of its peers.
+    Load,
+    /// Its peers differ from each other nearly as much.
+    Ordinary,
     Mild,
     /// Most of it is from a single, short time.
     Short {
@@ -99,12 +126,15 @@ impl Observation {
             Observation::UnevenTraffic { .. } => "uneven-traffic",
             Observation::Far { .. } => "far",
             Observation::Unused { .. } => "unused",
+            Observation::Removed { .. } => "removed",
             Observation::NoPeerAtWork { .. } => "no-peer-at-work",
             Observation::MixedGroup(_) => "mixed-group",
             Observation::Slower { .. } => "slower",
             Observation::UsuallyDifferent { .. } => "usually-different",
             Observation::Faster { .. } => "faster",
             Observation::Errors { .. } => "errors",
+            Observation::Watch { .. } => "watch",
+            Observation::Brief { .. } => "brief",
             Observation::Restarts { .. } => "restarts",
             Observation::NewHosts { .. } => "new",
             Observation::LostSamples { .. } => "lost-samples",
@@ -117,7 +147,10 @@ impl Observation {
             | Observation::Slower { components, .. }
             | Observation::UsuallyDifferent { components, .. }
             | Observation::Faster { components, .. }
-            | Observation::Errors { components, .. } => components.clone(),
+            | Observation::Errors { components, .. }
+            | Observation::Removed { components, .. }
+            | Observation::Watch { components, .. }
+            | Observation::Brief { components, .. } => components.clone(),
             Observation::OwnJobs { server, .. } => vec![server.clone()],
             Observation::UnevenLoad { component, .. }
             | Observation::Unused { component, .. }

@@ -72,7 +72,8 @@ impl<'a> Peers<'a> {
         self.members(component).len().saturating_sub(1)
     }
 
-    fn members(&self, component: usize) -> &'a [usize] {
+    /// The group of a component.
+    pub fn members(&self, component: usize) -> &'a [usize] {
         let group = self.groups.get(component).copied().flatten();
         group.map_or(&[], |group| &self.inventory.groups[group].members)
     }
@@ -80,15 +81,14 @@ impl<'a> Peers<'a> {
     /// The mean of a component within some buckets; of what is seen and not recorded, the percentage of that time.
     pub fn mean(&self, component: usize, metric: &Metric, range: Range<usize>) -> Option<f64> {
         let recorded = &self.inventory.components[component].recorded;
+        if metric.id.is_loss() {
+            return self.summary.weighted_mean(metric.id, recorded, range);
+        }
         if metric.is_tabulated() {
-            let weight = metric.weight.filter(|_| metric.id.is_loss());
-            return match weight {
-                Some(weight) => self.summary.weighted_mean(metric.id, weight, recorded, range),
-                None => self.summary.mean(metric.id, recorded, range),
-            };
+            return self.summary.mean(metric.id, recorded, range);
         }
         if metric.id == MetricId::MinuteAwait {
-            return self.summary.weighted_mean(MetricId::Await, MetricId::Tps, recorded, range);
+            return self.summary.weighted_mean(MetricId::Await, recorded, range);
         }
         let all = range.len();
         let (there, active) = self.summary.presence(recorded, range);
@@ -134,7 +134,8 @@ impl<'a> Peers<'a> {
             if ratio.is_finite() { ratio.min(MOST_EXCESS) } else { f64::NAN }
         };
         let start = self.summary.start + self.summary.bucket * around.start as i64;
-        Course { start, bucket: self.summary.bucket, excess: around.map(excess).collect() }
+        let (bucket, excess) = (self.summary.bucket, around.map(excess).collect());
+        Course { start, bucket, smoothing: bucket * (2 * half) as i64, excess }
     }
 
     /// The band of a component's group.

@@ -81,6 +81,19 @@ pub(super) fn is_idle_by_chance(disk: usize, incident: &Incident, context: Conte
         || lasted < LONGEST_UNUSED && traffic::is_uneven(disk, incident, context)
 }
 
+/// The time from which on a disk was missing to the end of the recording, if it had no request for a while before: it was
+/// drained first. A disk that fails at work is removed by its host within minutes, so that nothing drains it.
+pub(super) fn removed_since(disk: usize, context: Context<'_>) -> Option<Timestamp> {
+    let (summary, recorded) = (context.summary, &context.inventory.components[disk].recorded);
+    let is_there = |bucket: &usize| summary.presence(recorded, *bucket..*bucket + 1).0 > 0;
+    let gone = (0..summary.buckets).rev().find(is_there)? + 1;
+    let since = summary.start + summary.bucket * gone as i64;
+    let drained = summary.range(since - LONGEST_UNUSED, since);
+    let (there, active) = summary.presence(recorded, drained.clone());
+    let is_drained = since - LONGEST_UNUSED >= summary.start && there == drained.len() && active == 0;
+    (gone < summary.buckets && is_drained).then_some(since)
+}
+
 /// True if a disk without samples is missing for no longer than lost samples explain.
 pub(super) fn is_absent_by_chance(
     disk: usize,

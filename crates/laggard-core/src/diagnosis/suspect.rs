@@ -7,7 +7,7 @@ use super::confidence::Support;
 use super::evidence::Evidence;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
-use crate::model::time::Timestamp;
+use crate::model::time::{Span, Timestamp};
 
 /// A component, or what several components have in common, such as a controller.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -58,6 +58,12 @@ pub struct Suspect {
     /// How many times its peers' value its value was in training, in the metric of the strongest evidence. Nothing without
     /// training.
     pub usual_ratio: Option<f64>,
+    /// How far begin and end may be off; 0 for the end of the recording.
+    pub since_uncertainty_seconds: f64,
+    pub until_uncertainty_seconds: f64,
+    /// The time between the compared samples: nothing is known better than that.
+    #[serde(skip)]
+    pub step: Span,
     /// Less serious incidents of the same component and cause.
     pub other_times: Vec<OtherTime>,
     /// Names of the affected components.

@@ -1,8 +1,9 @@
 //! The texts of observations, each with what to do about it.
 
-use super::number::{count, percent, quantity, times};
+use super::number::{count, percent, quantity, span, times};
 use super::untrusted_text::listed;
-use crate::diagnosis::{LoadDifference, Observation, SlowReason};
+use crate::diagnosis::{Difference, LoadDifference, Observation, SlowReason};
+use crate::model::time::{Span, Timestamp};
 use crate::selection::{Mixture, MixtureCluster};
 
 /// Names listed at most.
@@ -72,6 +73,14 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             ),
             "no action needed, unless it should have had some: is it still part of the file system?".into(),
         ),
+        Observation::Removed { components, since } => (
+            format!(
+                "{} left their host for good after some time without requests, the first at {since}: {}",
+                count(components.len(), "device"),
+                listed(components, MOST_NAMED),
+            ),
+            "no action needed if that was planned; otherwise, `dmesg -T` on the host shows why".into(),
+        ),
         Observation::NoPeerAtWork { component } => (
             format!("{component} works while its peers rest: there is nothing to compare it with"),
             "add its true peers to the comparison: more hosts, or a cluster file (`laggard cluster check`)".into(),
@@ -86,11 +95,12 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
              for each cluster (docs/cluster-file.md)"
                 .into(),
         ),
-        Observation::Slower { components, ratio, reason } => (
+        Observation::Slower { components, ratio, hour, reason } => (
             format!(
-                "{} slower than {} by the mean of the whole recording, the most {} ({} times): {}",
+                "{} slower than {} by the mean of {}, the most {} ({} times): {}",
                 count(components.len(), "disk"),
                 if components.len() == 1 { "its peers" } else { "their peers" },
+                mean_of(*hour),
                 components[0],
                 times(*ratio),
                 slow(*reason),
@@ -106,18 +116,35 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             ),
             "requests that fail, or that a cache answers, are fast: `dmesg -T` on the host shows I/O errors".into(),
         ),
-        Observation::Errors { components, metric, own, peers } => (
+        Observation::Errors { components, metric, own, peers, hour } => (
             format!(
-                "{} with more of {metric} ({}) than their peers by the mean of the whole recording, the most {} ({} against \
-                 {}): {}",
+                "{} with more of {metric} ({}) than their peers by the mean of {}, the most {} ({} against {}): {}",
                 count(components.len(), "component"),
                 metric.metric().about,
+                mean_of(*hour),
                 components[0],
                 quantity(Some(*own), metric.metric().unit.symbol()),
                 quantity(Some(*peers), metric.metric().unit.symbol()),
                 listed(components, MOST_NAMED),
             ),
             "`ethtool -S` and `ip -s link` on the host: errors, drops, CRC; then the cable and the switch port".into(),
+        ),
+        Observation::Watch { components, difference, since, until } => (
+            format!(
+                "{} from {} at the end of the recording, since {since}: too short a time to blame {}",
+                differing_now(components),
+                if components.len() == 1 { "its peers" } else { "their peers" },
+                blamed(components, *difference),
+            ),
+            format!("look again in {}: if it continues, it is a suspect then", span(again(*until - *since))),
+        ),
+        Observation::Brief { components, difference, since, until } => (
+            format!(
+                "{} briefly, the most from {since} to {until}: too short or too uneven a time to blame {}",
+                differing(components),
+                blamed(components, *difference),
+            ),
+            format!("for details: --from {since} --to {until}, with some minutes before and after"),
         ),
         Observation::Restarts { hosts, longest, since, until } => (
             format!(
@@ -140,6 +167,34 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
             ),
             "the verdicts do not depend on them; check the load and the clock of these hosts".into(),
         ),
+    }
+}
+
+/// The time after which there is twice as much to see, and enough for some windows.
+fn again(lasted: Span) -> Span {
+    lasted.max(Span::from_seconds(300))
+}
+
+fn mean_of(hour: Option<(Timestamp, Timestamp)>) -> String {
+    hour.map_or("the whole recording".into(), |(since, until)| format!("the hour from {since} to {until}"))
+}
+
+/// `it (await 12 ms, its peers 5 ms)`; of several, the worst and the names of all.
+fn blamed(components: &[String], Difference { metric, own, peers }: Difference) -> String {
+    let shown = |value| quantity(value, metric.metric().unit.symbol());
+    let values = format!("{metric} {}, its peers {}", shown(own), shown(peers));
+    match components {
+        [_] => format!("it ({values})"),
+        several => {
+            format!("them; the worst is {} ({values}); all: {}", several[0], listed(several, MOST_NAMED))
+        }
+    }
+}
+
+fn differing_now(components: &[String]) -> String {
+    match components {
+        [only] => format!("{only} differs"),
+        several => format!("{} differ", count(several.len(), "component")),
     }
 }
 
@@ -166,6 +221,8 @@ fn uneven(component: &str, difference: LoadDifference) -> String {
 
 fn slow(reason: SlowReason) -> String {
     match reason {
+        SlowReason::Load => "its load differs from its peers', which explains that".into(),
+        SlowReason::Ordinary => "its peers differ from each other nearly as much".into(),
         SlowReason::Mild => "too mild to blame it".into(),
         SlowReason::Short { since, until } => {
             format!("most of that is from {since} to {until}, too short to blame it")

@@ -105,26 +105,24 @@ fn comparative(suspect: &Suspect) -> &'static str {
 
 /// When it began, and whether it continues.
 pub fn when(suspect: &Suspect) -> String {
-    let (since, length) = (instant(suspect.since), together(&span(suspect.until - suspect.since)));
+    let Suspect { since_uncertainty_seconds, until_uncertainty_seconds, step, .. } = *suspect;
+    let since = instant(suspect.since) + &uncertain(since_uncertainty_seconds, step);
+    let until = instant(suspect.until) + &uncertain(until_uncertainty_seconds, step);
+    let length = together(&span(suspect.until - suspect.since));
     if !suspect.other_times.is_empty() {
         let others = suspect.other_times.iter().map(|other| {
             let until = if other.is_ongoing { "the end".into() } else { instant(other.until) };
             format!("{} to {until}", instant(other.since))
         });
         let others: Vec<String> = others.collect();
-        format!(
-            "from {since} to {}, for {length}; also from {}",
-            instant(suspect.until),
-            listed(&others, MOST_TIMES)
-        )
+        format!("from {since} to {until}, for {length}; also from {}", listed(&others, MOST_TIMES))
     } else {
-        once(suspect, &since, &length)
+        once(suspect, [&since, &until, &length])
     }
 }
 
 /// Nothing is known about the time before the recording, unless the method was trained.
-fn once(suspect: &Suspect, since: &str, length: &str) -> String {
-    let until = instant(suspect.until);
+fn once(suspect: &Suspect, [since, until, length]: [&str; 3]) -> String {
     match (suspect.is_from_begin, suspect.is_ongoing) {
         (true, true) => {
             format!("for the whole recording, since {since} or earlier, for {length}{}", before(suspect))
@@ -152,6 +150,12 @@ fn before(suspect: &Suspect) -> String {
         true => "; like its peers in training".into(),
         false => format!("; {} times its peers' value in training already", times(usual)),
     })
+}
+
+/// ` ± 1 min`; nothing where a time is known to the step.
+fn uncertain(seconds: f64, step: Span) -> String {
+    let uncertainty = Span::from_seconds(seconds.round() as i64);
+    if uncertainty <= step { String::new() } else { format!(" ± {}", together(&span(uncertainty))) }
 }
 
 /// The components compared, the time and the method; without a full stop.

@@ -123,7 +123,12 @@ impl<'a> AppliedFeedback<'a> {
 /// Later windows may still be called faulty for those before: after a repair only for what they show themselves.
 fn after_repair(verdict: MemberScore, is_before: bool) -> MemberScore {
     let is_anomalous = verdict.is_anomalous && !is_before;
-    MemberScore { is_anomalous, is_faulty: verdict.is_faulty && is_anomalous, ..verdict }
+    MemberScore {
+        is_anomalous,
+        is_unlikely: verdict.is_unlikely && is_anomalous,
+        is_faulty: verdict.is_faulty && is_anomalous,
+        ..verdict
+    }
 }
 
 #[cfg(test)]
@@ -158,7 +163,8 @@ mod tests {
     fn metric_scores(last: i64, windows: i64) -> MetricScores {
         let scored = |number: i64| {
             let (is_anomalous, is_faulty) = (number < last, number <= last);
-            let verdict = MemberScore { score: 3.0, threshold: 1.0, is_anomalous, is_faulty };
+            let verdict =
+                MemberScore { score: 3.0, threshold: 1.0, is_anomalous, is_unlikely: is_faulty, is_faulty };
             let window = Window { start: at(10 * number), length: Span::from_seconds(600) };
             ScoredWindow { window, scores: vec![verdict; 2] }
         };

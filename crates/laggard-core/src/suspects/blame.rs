@@ -261,6 +261,7 @@ mod tests {
             metric: Metric::named("await").unwrap(),
             begin: Timestamp::from_seconds(3600 * hours.0),
             end: Timestamp::from_seconds(3600 * hours.1),
+            uncertainty: Span::ZERO,
             peak: 2.0,
             windows: 3,
             persistence: 3.0,

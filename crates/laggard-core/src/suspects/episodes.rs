@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use super::window_times::WindowTimes;
 use crate::model::metric::{Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
-use crate::scores::MetricScores;
-use crate::scores::Window;
+use crate::scores::{MemberScore, MetricScores, Window};
 
 /// A time in which one metric of a component was unlike its peers'.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +22,8 @@ pub struct Episode {
     pub begin: Timestamp,
     /// Until when.
     pub end: Timestamp,
+    /// How far begin and end may be off.
+    pub uncertainty: Span,
     /// The highest score of a window that called it faulty, as a multiple of its threshold.
     pub peak: f64,
     /// How many windows were anomalous, of those that are counted.
@@ -45,7 +46,7 @@ pub struct AnomalousRun {
 }
 
 /// Gathers episodes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tracker {
     /// Windows of this length are counted; all, if none is said.
     counted_length: Option<Span>,
@@ -57,7 +58,7 @@ pub struct Tracker {
 }
 
 /// One metric of one component.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Track {
     metric: &'static Metric,
     runs: Vec<Run>,
@@ -76,6 +77,8 @@ struct Run {
     sum: f64,
     /// The part in which the component was called faulty.
     faulty: Option<(Timestamp, Timestamp)>,
+    /// The part that chance hardly explains.
+    unlikely: Option<(Timestamp, Timestamp)>,
 }
 
 /// A run goes on over one window that is not anomalous.
@@ -92,6 +95,14 @@ impl Tracker {
     /// Counts windows of that length, where there are several.
     pub fn new(counted_length: Option<Span>) -> Tracker {
         Tracker { counted_length, tracks: BTreeMap::new(), evaluated: BTreeMap::new() }
+    }
+
+    /// The same windows, where each whose score chance hardly explains makes its component faulty, however short or uneven.
+    pub fn lenient(&self) -> Tracker {
+        let mut lenient = self.clone();
+        let tracks = lenient.tracks.values_mut().flat_map(BTreeMap::values_mut);
+        tracks.flat_map(|track| &mut track.runs).for_each(|run| run.faulty = run.unlikely);
+        lenient
     }
 
     /// Takes what a method says of a group: its number, its members, and one metric's windows.
@@ -116,7 +127,7 @@ impl Tracker {
                 let track = tracks.entry(key).or_insert_with(|| Track::new(metric_scores.metric));
                 track.count(is_counted, 1.0);
                 let threshold = f64::from(verdict.threshold).max(f64::MIN_POSITIVE);
-                track.anomalous(scored.window, f64::from(verdict.score) / threshold, verdict.is_faulty);
+                track.anomalous(scored.window, f64::from(verdict.score) / threshold, *verdict);
             }
         }
     }
@@ -234,8 +245,9 @@ impl Track {
         }
     }
 
-    fn anomalous(&mut self, window: Window, score: f64, is_faulty: bool) {
-        let faulty = is_faulty.then_some((window.start, window.end()));
+    fn anomalous(&mut self, window: Window, score: f64, verdict: MemberScore) {
+        let faulty = verdict.is_faulty.then_some((window.start, window.end()));
+        let unlikely = verdict.is_unlikely.then_some((window.start, window.end()));
         let open = self.runs.iter_mut().rev().find(|run| run.length == window.length);
         match open.filter(|run| window.start - run.end <= run.length * PAUSE_WINDOWS) {
             Some(run) => {
@@ -244,6 +256,7 @@ impl Track {
                 run.peak = run.peak.max(score);
                 run.sum += score;
                 run.faulty = joined(run.faulty, faulty);
+                run.unlikely = joined(run.unlikely, unlikely);
             }
             None => self.runs.push(Run {
                 length: window.length,
@@ -253,6 +266,7 @@ impl Track {
                 peak: score,
                 sum: score,
                 faulty,
+                unlikely,
             }),
         }
     }
@@ -295,7 +309,9 @@ impl Track {
         let is_counted =
             |run: &&Run| counted_length.is_none_or(|counted_length| counted_length == run.length);
         let counted = self.runs.iter().filter(is_counted).filter(|run| run.begin < end && begin < run.end);
+        let shortest = || self.runs.iter().map(|run| run.length).min();
         Episode {
+            uncertainty: counted_length.or_else(shortest).unwrap_or(end - begin),
             component,
             group,
             metric: self.metric,
@@ -377,13 +393,15 @@ fn joined(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scores::{MemberScore, ScoredWindow};
+    use crate::scores::ScoredWindow;
 
     const MINUTE: Span = Span::from_seconds(60);
 
     fn scored(start_minute: i64, minutes: i64, score: f32, is_faulty: bool) -> ScoredWindow {
         let window = Window { start: Timestamp::from_seconds(60 * start_minute), length: MINUTE * minutes };
-        let verdict = MemberScore { score, threshold: 1.5, is_anomalous: score > 1.5, is_faulty };
+        let is_anomalous = score > 1.5;
+        let verdict =
+            MemberScore { score, threshold: 1.5, is_anomalous, is_unlikely: is_anomalous, is_faulty };
         ScoredWindow { window, scores: vec![verdict] }
     }
 

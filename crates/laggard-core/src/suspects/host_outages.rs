@@ -29,12 +29,17 @@ pub fn is_restart(outage: &Outage, all: &[Outage]) -> bool {
 
 /// The incidents of some outages. Their episodes are added to `episodes`. Hosts that went silent together because of what
 /// they share, such as a controller, are one incident of that.
-pub fn incidents(inventory: &Inventory, outages: &[&Outage], episodes: &mut Vec<Episode>) -> Vec<Incident> {
+pub fn incidents(
+    inventory: &Inventory,
+    outages: &[&Outage],
+    step: Span,
+    episodes: &mut Vec<Episode>,
+) -> Vec<Incident> {
     let first = episodes.len();
     let mut own = Vec::new();
     for outage in outages {
         let begin = episodes.len();
-        episodes.extend(of_host(inventory, outage));
+        episodes.extend(of_host(inventory, outage, step));
         own.push(begin..episodes.len());
     }
     let mut incidents: Vec<Incident> = blame(inventory, &episodes[first..])
@@ -73,16 +78,21 @@ fn is_shared(inventory: &Inventory, episodes: &[Episode], incident: &Incident) -
     is_other && hosts.len() > 1
 }
 
-fn of_host<'a>(inventory: &'a Inventory, outage: &'a Outage) -> impl Iterator<Item = Episode> + 'a {
+fn of_host<'a>(
+    inventory: &'a Inventory,
+    outage: &'a Outage,
+    step: Span,
+) -> impl Iterator<Item = Episode> + 'a {
     let groups = inventory.groups.iter().enumerate();
     let members = groups.flat_map(|(group, of)| of.members.iter().map(move |&component| (group, component)));
     let of_host = members.filter(|&(_, component)| inventory.components[component].host == outage.host);
-    of_host.map(|(group, component)| Episode {
+    of_host.map(move |(group, component)| Episode {
         component,
         group,
         metric: MetricId::Absence.metric(),
         begin: outage.begin,
         end: outage.end,
+        uncertainty: step,
         peak: PEAK,
         windows: 1,
         persistence: 1.0,

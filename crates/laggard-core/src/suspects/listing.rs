@@ -125,8 +125,13 @@ mod tests {
 
     /// Windows of 15 minutes, ending every 7.5; who is anomalous in which.
     fn metric_scores(metric: &str, first: i64, count: i64, who: [bool; 3]) -> MetricScores {
-        let verdict =
-            |is_anomalous| MemberScore { score: 1.0, threshold: 0.5, is_anomalous, is_faulty: false };
+        let verdict = |is_anomalous| MemberScore {
+            score: 1.0,
+            threshold: 0.5,
+            is_anomalous,
+            is_unlikely: false,
+            is_faulty: false,
+        };
         let length = Span::from_seconds(900);
         let window = |n: i64| Window { start: at(0) + Span::from_seconds(450 * (n + 1)) - length, length };
         let scored = |n| ScoredWindow { window: window(n), scores: who.map(verdict).to_vec() };

@@ -142,7 +142,14 @@ mod tests {
             let scores = (0..5).map(|k| {
                 let is_long = long == Some(k) && (k * 12..k * 12 + 40).contains(&n);
                 let score = if n / 12 == k || is_long { spells[k] } else { 0.0 };
-                MemberScore { score, threshold: 1.0, is_anomalous: score > 1.0, is_faulty: score > 1.5 }
+                let is_faulty = score > 1.5;
+                MemberScore {
+                    score,
+                    threshold: 1.0,
+                    is_anomalous: score > 1.0,
+                    is_unlikely: is_faulty,
+                    is_faulty,
+                }
             });
             let window = Window { start: Timestamp::from_seconds(300 * n as i64), length: MINUTE * 5 };
             windows.push(ScoredWindow { window, scores: scores.collect() });
@@ -170,6 +177,7 @@ mod tests {
             metric: MetricId::Await.metric(),
             begin: ENDS.0,
             end: ENDS.1,
+            uncertainty: Span::ZERO,
             peak: 2.0,
             windows: 1,
             persistence: 1.0,
@@ -193,7 +201,13 @@ mod tests {
                 let (begin, end) = (60 * k, 60 * (k + 1));
                 let is_turn = 10 * n + 25 > begin && 10 * n + 5 < end;
                 let score = if is_turn { 2.0 } else { 0.0 };
-                MemberScore { score, threshold: 1.0, is_anomalous: is_turn, is_faulty: is_turn }
+                MemberScore {
+                    score,
+                    threshold: 1.0,
+                    is_anomalous: is_turn,
+                    is_unlikely: is_turn,
+                    is_faulty: is_turn,
+                }
             });
             let window = Window { start: Timestamp::from_seconds(600 * n), length: MINUTE * 30 };
             ScoredWindow { window, scores: scores.collect() }
@@ -206,6 +220,7 @@ mod tests {
             metric,
             begin: Timestamp::from_seconds(3600 * component as i64),
             end: Timestamp::from_seconds(3600 * (component as i64 + hours)),
+            uncertainty: Span::ZERO,
             peak: 2.0,
             windows: 1,
             persistence: 1.0,

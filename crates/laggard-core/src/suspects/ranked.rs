@@ -11,7 +11,7 @@ use super::episodes::Episode;
 use super::standing::Standing;
 use crate::model::cluster::Inventory;
 use crate::model::component::{Kind, natural_order};
-use crate::model::time::Timestamp;
+use crate::model::time::{Span, Timestamp};
 
 /// Components listed each hour (Intrepid paper, 5.1).
 pub const LISTED: usize = 100;
@@ -123,6 +123,7 @@ fn by_incident(standings: Vec<Standing>, inventory: &Inventory) -> Vec<Place> {
             metric: standing.anomalies.metric,
             begin,
             end,
+            uncertainty: Span::ZERO,
             peak: standing.anomalies.peak,
             windows: standing.persistence.count as usize,
             persistence: standing.persistence.count.into(),
@@ -220,7 +221,6 @@ mod tests {
     use super::*;
     use crate::model::cluster::{ClusterFile, Recorded};
     use crate::model::metric::MetricId;
-    use crate::model::time::Span;
     use crate::scores::{MemberScore, Window};
     use crate::suspects::standing::{CountedWindow, Standings};
 
@@ -253,6 +253,7 @@ mod tests {
                 score: 1.0,
                 threshold: 0.5,
                 is_anomalous: is_anomalous(&inventory.components[*component].name, number),
+                is_unlikely: false,
                 is_faulty: false,
             };
             let scores: Vec<MemberScore> = members.iter().map(score).collect();

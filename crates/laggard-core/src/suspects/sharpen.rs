@@ -15,6 +15,8 @@ pub struct Course {
     pub start: Timestamp,
     /// The length of each.
     pub bucket: Span,
+    /// Each value is a mean over this much more time than a bucket.
+    pub smoothing: Span,
     pub excess: Vec<f64>,
 }
 
@@ -37,25 +39,45 @@ pub fn sharpen(episode: &mut Episode, course: &Course) {
     let (begin, end) = (at(first), at(last + 1));
     if begin < episode.end && episode.begin < end {
         (episode.begin, episode.end) = (begin, end);
+        episode.uncertainty = course.uncertainty(usual).min(end - begin);
+    }
+}
+
+/// Noise as large as a change hides where it begins for up to this many buckets. The number grows with the square of the noise,
+/// as the error of a mean shrinks with the root of its samples. The tests of verdicts measure how often it holds.
+const HIDDEN_BUCKETS: f64 = 10.0;
+/// The median distance of two normal deviates is this many deviations.
+const MEDIAN_DISTANCE: f64 = 0.954;
+
+impl Course {
+    /// How far the begin or end of a change by `excess` may be off.
+    fn uncertainty(&self, excess: f64) -> Span {
+        let pairs = self.excess.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+        let mut distances: Vec<f64> = pairs.filter(|distance| !distance.is_nan()).collect();
+        distances.sort_by(f64::total_cmp);
+        let noise = distances.get(distances.len() / 2).map_or(0.0, |distance| distance / MEDIAN_DISTANCE);
+        let hidden = HIDDEN_BUCKETS * (noise / excess).powi(2);
+        let bucket = self.bucket.micros() as f64;
+        Span::from_micros((bucket * (1.0 + hidden)) as i64) + self.smoothing
     }
 }
 
 /// Latencies over minutes show when a device stalls, but not to the second. Where samples say the same for most of the time,
 /// their begin and end hold.
 pub fn align_minutes(episodes: &mut [Episode]) {
-    let times: Vec<(usize, Timestamp, Timestamp)> = episodes
+    let times: Vec<(usize, Timestamp, Timestamp, Span)> = episodes
         .iter()
         .filter(|episode| episode.metric.id == MetricId::Await)
-        .map(|episode| (episode.component, episode.begin, episode.end))
+        .map(|episode| (episode.component, episode.begin, episode.end, episode.uncertainty))
         .collect();
     for episode in episodes.iter_mut().filter(|episode| episode.metric.id == MetricId::MinuteAwait) {
         let length = episode.end - episode.begin;
-        let is_same = |(component, begin, end): &&(usize, Timestamp, Timestamp)| {
+        let is_same = |(component, begin, end, _): &&(usize, Timestamp, Timestamp, Span)| {
             let common = (*end).min(episode.end) - (*begin).max(episode.begin);
             *component == episode.component && common * 2 >= length
         };
-        if let Some(&(_, begin, end)) = times.iter().find(is_same) {
-            (episode.begin, episode.end) = (begin, end);
+        if let Some(&(_, begin, end, uncertainty)) = times.iter().find(is_same) {
+            (episode.begin, episode.end, episode.uncertainty) = (begin, end, uncertainty);
         }
     }
 }

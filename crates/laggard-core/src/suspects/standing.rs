@@ -192,6 +192,7 @@ mod tests {
             score,
             threshold: 2.0,
             is_anomalous: score > 2.0,
+            is_unlikely: score > 8.0,
             is_faulty: score > 8.0,
         };
         let scores =

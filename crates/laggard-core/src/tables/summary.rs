@@ -28,6 +28,9 @@ struct Means {
     rows: HashMap<Arc<str>, usize>,
     sums: Vec<f64>,
     counts: Vec<u32>,
+    /// Sums of the values multiplied by their weights, and of the weights; empty where these were not recorded.
+    products: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 /// The limit of stored values of one metric, unless there are very many components.
@@ -50,9 +53,25 @@ impl Summary {
         self.end
     }
 
+    /// Takes the next portion of all tables.
+    pub fn take_all(&mut self, tables: &[Table]) {
+        for table in tables {
+            let is_weight = |other: &&Table| Some(other.metric.id) == table.metric.weight;
+            self.take_weighted(table, tables.iter().find(is_weight).filter(|other| other.grid == table.grid));
+        }
+    }
+
     pub fn take(&mut self, table: &Table) {
+        self.take_weighted(table, None);
+    }
+
+    fn take_weighted(&mut self, table: &Table, weights: Option<&Table>) {
         let (start, bucket, buckets) = (self.start, self.bucket, self.buckets);
         let means = self.metrics.entry(table.metric.id).or_insert_with(|| Means::new(table.metric));
+        let of_weights = weights.map(|weights| {
+            let rows = weights.components.iter().enumerate().map(|(row, name)| (&**name, row));
+            (weights, rows.collect::<HashMap<&str, usize>>())
+        });
         let instants = table.grid.after(start, start + bucket * buckets as i64);
         let at = instants.clone().map(|number| {
             let after = (table.grid.instant(number) - start).micros() - 1;
@@ -66,6 +85,11 @@ impl Summary {
                     means.sums[begin + at] += *value;
                     means.counts[begin + at] = means.counts[begin + at].saturating_add(1);
                 }
+            }
+            let weights = of_weights.as_ref().and_then(|(table, rows)| Some(table.row(*rows.get(&**name)?)));
+            if let Some(weights) = weights {
+                let values = table.row(row)[instants.clone()].iter().zip(&weights[instants.clone()]);
+                means.weigh(begin..begin + buckets, values.zip(&at));
             }
         }
     }
@@ -88,22 +112,15 @@ impl Summary {
         (count > 0).then(|| sums[range].iter().sum::<f64>() / count as f64)
     }
 
-    /// The mean of a component in some buckets, weighted by another metric; the plain mean where that has no samples.
-    pub fn weighted_mean(
-        &self,
-        metric: MetricId,
-        weight: MetricId,
-        recorded: &str,
-        range: Range<usize>,
-    ) -> Option<f64> {
-        let (Some(values), Some(weights)) = (self.row(metric, recorded), self.row(weight, recorded)) else {
-            return self.mean(metric, recorded, range);
-        };
-        let both = values.get(range.clone())?.iter().zip(&weights[range]);
-        let known = both.filter(|(value, weight)| !value.is_nan() && **weight > 0.0);
-        let (sum, all) =
-            known.fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
-        (all > 0.0).then(|| sum / all)
+    /// The mean of a component over all operations in some buckets, as an operator computes it from counters; the plain mean
+    /// where the number of operations was not recorded.
+    pub fn weighted_mean(&self, metric: MetricId, recorded: &str, range: Range<usize>) -> Option<f64> {
+        let means = self.metrics.get(&metric)?;
+        let begin = means.rows.get(recorded)? * self.buckets;
+        let row = begin + range.start..begin + range.end;
+        let Some(weights) = means.weights.get(row.clone()) else { return self.mean(metric, recorded, range) };
+        let all: f64 = weights.iter().sum();
+        (all > 0.0).then(|| means.products[row].iter().sum::<f64>() / all)
     }
 
     /// The number of buckets with samples of a component, of any metric, and of those with a sample that is not 0.
@@ -127,7 +144,25 @@ impl Summary {
 
 impl Means {
     fn new(metric: &'static Metric) -> Means {
-        Means { metric, rows: HashMap::new(), sums: Vec::new(), counts: Vec::new() }
+        let (products, weights) = (Vec::new(), Vec::new());
+        Means { metric, rows: HashMap::new(), sums: Vec::new(), counts: Vec::new(), products, weights }
+    }
+
+    /// Adds the values of a row with the weight and the bucket of each.
+    fn weigh<'a>(
+        &mut self,
+        row: Range<usize>,
+        values: impl Iterator<Item = ((&'a f64, &'a f64), &'a usize)>,
+    ) {
+        let len = self.weights.len().max(row.end);
+        self.products.resize(len, 0.0);
+        self.weights.resize(len, 0.0);
+        for ((value, weight), at) in values {
+            if !value.is_nan() && *weight > 0.0 {
+                self.products[row.start + at] += value * weight;
+                self.weights[row.start + at] += weight;
+            }
+        }
     }
 
     fn of(&self, recorded: &str, buckets: usize) -> Option<(&[f64], &[u32])> {
@@ -189,6 +224,24 @@ mod tests {
     fn a_bucket_of_more_than_a_day_of_seconds_still_counts_right() {
         let summary = counted(Timestamp::from_seconds(0), 48 * 90_000, usize::MAX);
         assert_eq!(summary.row(MetricId::Await, "a").unwrap()[0], 45_000.5);
+    }
+
+    #[test]
+    fn a_weighted_mean_is_that_of_all_operations_within_a_bucket() {
+        let (start, step) = (Timestamp::from_seconds(0), Span::SECOND);
+        let grid = Grid { start: start + step, step, len: 960 };
+        let mut summary = Summary::new(start, grid.end(), step, 1);
+        let table = |metric: MetricId, values: [f64; 2]| Table {
+            metric: metric.metric(),
+            grid,
+            components: vec!["a".into()],
+            values: (0..960).map(|n| values[n % 2]).collect(),
+        };
+        summary.take_all(&[table(MetricId::Await, [10.0, 1.0]), table(MetricId::Tps, [9.0, 1.0])]);
+        assert_eq!(summary.bucket, Span::from_seconds(2));
+        assert_eq!(summary.weighted_mean(MetricId::Await, "a", 0..480), Some(9.1));
+        assert_eq!(summary.mean(MetricId::Await, "a", 0..480), Some(5.5));
+        assert_eq!(summary.weighted_mean(MetricId::Tps, "a", 0..480), Some(5.0));
     }
 
     #[test]

@@ -165,6 +165,9 @@ fn slow_disk() -> Suspect {
         is_ongoing: true,
         is_from_begin: false,
         usual_ratio: None,
+        since_uncertainty_seconds: 60.0,
+        until_uncertainty_seconds: 0.0,
+        step: Span::from_seconds(60),
         other_times: Vec::new(),
         explains: vec!["oss3:sdb".into()],
         evidence: vec![

@@ -77,7 +77,13 @@ mod tests {
         let names = ["a:1", "a:2", "a:3", "a:4"];
         let inventory = inventory(&names);
         let window = Window { start: Timestamp::from_seconds(15), length: Span::from_seconds(30) };
-        let verdict = MemberScore { score: 0.0, threshold: 1.0, is_anomalous: false, is_faulty: false };
+        let verdict = MemberScore {
+            score: 0.0,
+            threshold: 1.0,
+            is_anomalous: false,
+            is_unlikely: false,
+            is_faulty: false,
+        };
         let wrong = WrongVerdict { component: 1, group: 0, metric: MetricId::Await, window, verdict };
         let mut window_means = MeanCollector::new(&inventory, &[wrong]);
         let rows = [[9.0, 1.0, 1.0, 9.0], [9.0, 4.0, 6.0, 9.0], [9.0, 2.0, 2.0, 9.0], [9.0, 3.0, 3.0, 9.0]];

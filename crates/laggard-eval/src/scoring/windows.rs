@@ -170,8 +170,13 @@ mod tests {
     use laggard_core::scores::ScoredWindow;
 
     fn metric_scores(length: i64, scores: &[[f32; 3]]) -> MetricScores {
-        let verdict =
-            |&score: &f32| MemberScore { score, threshold: 2.0, is_anomalous: score > 2.0, is_faulty: false };
+        let verdict = |&score: &f32| MemberScore {
+            score,
+            threshold: 2.0,
+            is_anomalous: score > 2.0,
+            is_unlikely: false,
+            is_faulty: false,
+        };
         let windows = scores.iter().enumerate().map(|(number, scores)| ScoredWindow {
             window: Window {
                 start: Timestamp::from_seconds(length * number as i64),

@@ -127,12 +127,15 @@ impl LaggardEvaluator {
             let usual = self.groups[group].detector.usual_variation(key.metric, member);
             let own = self.pools.variation(key, group, member).max(usual);
             let limit = compared.least.hypot(self.settings.deviations * spread.max(own));
-            let noise = pooled.max(normal_deviations(chance) * own);
+            let least = severe.hypot(pooled.max(normal_deviations(chance) * own));
+            let is_anomalous = distance > limit;
+            let is_unlikely = compared.is_decisive && is_anomalous && distance > least;
             MemberScore {
                 score: (distance / limit) as f32,
                 threshold: 1.0,
-                is_anomalous: distance > limit,
-                is_faulty: compared.is_decisive && lower_bound > severe.hypot(noise) && distance > limit,
+                is_anomalous,
+                is_unlikely,
+                is_faulty: is_unlikely && lower_bound > least,
             }
         };
         let both = distances.distances.iter().zip(distances.lower_bounds(ended.evaluations));
@@ -183,7 +186,11 @@ const MOST_TOGETHER: usize = 32;
 
 fn worse(one: MemberScore, other: MemberScore) -> MemberScore {
     let worse = if other.score > one.score || one.score.is_nan() { other } else { one };
-    MemberScore { is_faulty: one.is_faulty || other.is_faulty, ..worse }
+    MemberScore {
+        is_unlikely: one.is_unlikely || other.is_unlikely,
+        is_faulty: one.is_faulty || other.is_faulty,
+        ..worse
+    }
 }
 
 impl Evaluator for LaggardEvaluator {

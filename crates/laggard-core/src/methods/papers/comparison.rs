@@ -168,11 +168,15 @@ impl WindowScorer {
     fn member_scores(&mut self) -> Vec<MemberScore> {
         let filter = &mut self.filter;
         let decided = self.decisions.iter().zip(&self.thresholds).enumerate();
-        let score = |(member, (decision, threshold)): (usize, (&Decision, &f32))| MemberScore {
-            score: decision.score,
-            threshold: *threshold,
-            is_anomalous: decision.is_over,
-            is_faulty: filter.push(member, decision.is_over),
+        let score = |(member, (decision, threshold)): (usize, (&Decision, &f32))| {
+            let is_faulty = filter.push(member, decision.is_over);
+            MemberScore {
+                score: decision.score,
+                threshold: *threshold,
+                is_anomalous: decision.is_over,
+                is_unlikely: is_faulty,
+                is_faulty,
+            }
         };
         decided.map(score).collect()
     }

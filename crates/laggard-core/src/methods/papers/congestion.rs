@@ -91,7 +91,7 @@ impl CongestionDetector {
         let (threshold, congestion, members) = (self.threshold, self.congestion, self.members);
         let member = |score: f32| {
             let is_anomalous = score > threshold;
-            MemberScore { score, threshold, is_anomalous, is_faulty: is_anomalous }
+            MemberScore { score, threshold, is_anomalous, is_unlikely: is_anomalous, is_faulty: is_anomalous }
         };
         self.rolling.advance(table, |instant, rows| {
             let scores: Vec<MemberScore> = scores(rows).into_iter().map(member).collect();

@@ -204,6 +204,7 @@ impl Decision {
             score: score as f32,
             threshold: threshold as f32,
             is_anomalous: score > threshold,
+            is_unlikely: false,
             is_faulty: false,
         };
         scores.into_iter().map(verdict).collect()
