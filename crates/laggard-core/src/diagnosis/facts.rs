@@ -6,7 +6,7 @@ use super::evidence::Evidence;
 use super::peers::Peers;
 use super::requests::Requests;
 use super::severity::times_worse;
-use super::traffic;
+use super::{silence, traffic};
 use crate::model::cluster::{Component, Inventory};
 use crate::model::component::{Container, Kind};
 use crate::model::metric::{Metric, MetricId};
@@ -330,7 +330,10 @@ fn network_share(incident: &Incident, affected: &BTreeSet<usize>, context: Conte
     let components = &context.inventory.components;
     let hosts: BTreeSet<&str> = affected.iter().map(|&c| components[c].host.as_str()).collect();
     let (Some(host), 1) = (hosts.first(), hosts.len()) else { return None };
-    let range = context.summary.range(incident.begin, incident.end);
+    // Ends of an incident are known to a few samples, in which much may be sent.
+    let silent = affected.iter().find_map(|&c| silence::silent_time(c, incident, context));
+    let (begin, end) = silent.unwrap_or((incident.begin, incident.end));
+    let range = context.summary.range(begin, end);
     let mut sums = (0.0, 0.0);
     for (index, _) in components.iter().enumerate().filter(|(_, c)| c.kind == Kind::NIC && c.host == **host) {
         for metric in [MetricId::Rxbyt, MetricId::Txbyt].map(MetricId::metric) {

@@ -22,20 +22,20 @@ const SHORTEST_ABSENCE: Span = Span::from_seconds(60);
 /// is read through from time to time.
 const REGULAR_SHARE: f64 = 0.8;
 
-/// True if a disk was used like its peers before an incident; or after it, where little was recorded before. If that is little,
-/// too, a disk whose peers all do the same should do the same.
+/// True if a disk was used like its peers before an incident; or after it, where little was recorded before. Where neither is
+/// known, a disk whose peers all do the same should do the same.
 fn is_regularly_used(disk: usize, incident: &Incident, context: Context<'_>) -> bool {
     let all = context.summary.buckets;
     let during = context.summary.range(incident.begin, incident.end);
-    let (before, after) = (0..during.start, during.end..all);
-    let other = if before.len() * KNOWN_SHARE >= during.len() { before } else { after };
-    if other.len() * KNOWN_SHARE < during.len() {
-        return !traffic::is_uneven(disk, incident, context);
+    let activity = MetricId::Activity;
+    let other = [0..during.start, during.end..all].into_iter();
+    let known = other.filter(|other| other.len() * KNOWN_SHARE >= during.len());
+    let mut in_use = known.filter_map(|other| traffic::compared(disk, activity, &other, context));
+    // A disk without any request afterwards has not recovered.
+    match in_use.find(|(own, _)| *own > 0.0) {
+        Some((own, peers)) => own >= REGULAR_SHARE * peers,
+        None => !traffic::is_uneven(disk, incident, context),
     }
-    let activity = MetricId::Activity.metric();
-    let own = context.peers.mean(disk, activity, other.clone());
-    let peers = context.peers.median(disk, activity, other);
-    own.zip(peers).is_none_or(|(own, peers)| own >= REGULAR_SHARE * peers)
 }
 
 /// The longest time within an incident in which a disk had no requests, or no samples. Few requests may leave none.

@@ -114,6 +114,8 @@ pub(super) fn shortness(compared: ComparedMetric, covered: Span, full_length: Sp
     let exponent = match compared.value {
         // How much more a latency or a share of lost segments may differ briefly follows from how much it does.
         ValueKind::Measurement | ValueKind::Share(_) | ValueKind::AccumulatedShare(_) => return 1.0,
+        // What all connections of a host have in common is not the traffic of one of them.
+        ValueKind::Delay(_) if compared.metric == MetricId::PathRtt => return 1.0,
         ValueKind::Delay(_) => MILD,
         ValueKind::Amount(_) | ValueKind::Presence => CLEAR,
     };

@@ -2,6 +2,9 @@
 
 /// Samples are clamped to this distance from the component's own mean, so that a stall is not attributed to load.
 const MOST: f64 = 0.3;
+/// Loads differ by at most this much, a quarter to four times: what a much larger difference does is not known from samples that
+/// vary by a third.
+const LARGEST_LOAD: f32 = 1.39;
 /// The slope stays near zero until the load has varied by this much.
 const LEAST_VARIED: f64 = 0.5;
 /// After this many blocks, an observation weighs 1/e.
@@ -15,6 +18,11 @@ pub(super) struct LoadSlope {
     blocks: usize,
     covariance: f64,
     load_variance: f64,
+}
+
+/// The part of a logarithm of latency that the logarithm of a load explains.
+pub(super) fn explained(slope: f64, load: f32) -> f32 {
+    slope as f32 * load.clamp(-LARGEST_LOAD, LARGEST_LOAD)
 }
 
 impl LoadSlope {
@@ -64,6 +72,12 @@ mod tests {
         let of = |level: f64| (load.iter().map(|l| level + 0.3 * l).collect(), load.clone());
         slope.learn([of(0.0), of(1.5), of(-0.2)].into_iter());
         assert!((slope.slope() - 0.3).abs() < 0.01, "{}", slope.slope());
+    }
+
+    #[test]
+    fn a_thousand_times_the_load_explains_no_more_than_four_times() {
+        assert_eq!(explained(0.5, 6.9), explained(0.5, 1.39));
+        assert_eq!(explained(0.5, -0.2), -0.1);
     }
 
     #[test]

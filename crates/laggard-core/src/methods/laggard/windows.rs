@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::half_means::remove_burst;
-use super::load::LoadSlope;
+use super::load::{LoadSlope, explained};
 use super::score::{MemberStatistics, Statistics};
 use super::settings::Settings;
 use super::window_lengths::FEWEST_INSTANTS;
@@ -361,7 +361,7 @@ impl Samples {
 
     fn adjusted(&self, at: usize, slope: f64) -> f32 {
         let load = self.loads.get(at).copied().filter(|load| !load.is_nan()).unwrap_or(0.0);
-        self.ratios[at] - slope as f32 * load
+        self.ratios[at] - explained(slope, load)
     }
 }
 
