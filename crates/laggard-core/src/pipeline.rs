@@ -26,7 +26,7 @@ use crate::methods::usual_ratios::UsualRatios;
 use crate::methods::{Method, Reasoning};
 use crate::model::cluster::{Component, FEWEST_PEERS, Inventory, PeerGroup};
 use crate::model::component::Kind;
-use crate::model::metric::{Metric, MetricId};
+use crate::model::metric::{Aspect, Metric, MetricId};
 use crate::model::time::{Span, Timestamp};
 use crate::recording::{ReadError, Recording};
 use crate::report::Report;
@@ -549,7 +549,9 @@ fn usually_different(
     let distance = |ratio: f64| ratio.ln().abs();
     let mut differing: Vec<(&str, MetricId, f64)> =
         usual.differing().filter(|(name, ..)| compared.contains(name) && !is_suspect(name)).collect();
-    differing.retain(|(_, _, ratio)| distance(*ratio) >= CLEAR_RATIO.ln());
+    // Traffic usually differs.
+    let is_delay = |id: MetricId| id.metric().aspect == Aspect::Latency || id.is_round_trip();
+    differing.retain(|(_, id, ratio)| is_delay(*id) && distance(*ratio) >= CLEAR_RATIO.ln());
     differing.sort_by(|a, b| distance(b.2).total_cmp(&distance(a.2)));
     let &(_, metric, ratio) = differing.first()?;
     let mut components: Vec<String> = Vec::new();

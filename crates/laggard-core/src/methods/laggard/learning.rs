@@ -121,10 +121,13 @@ impl Evaluator for Learners {
 }
 
 impl GroupLearner {
-    /// Latencies over minutes and over five minutes have one usual ratio: that of the minutes, which come first. Where both
-    /// directions are harm, one of them says everything.
+    /// Only decisive metrics need it: no component is a suspect by the others. Latencies over minutes and over five minutes
+    /// have one usual ratio: that of the minutes, which come first. Where both directions are harm, one of them says
+    /// everything.
     fn take(&mut self, ended: Vec<ComparedWindow>) {
-        let is_ratio = |window: &ComparedWindow| window.compared.value != ValueKind::Presence;
+        let is_ratio = |window: &ComparedWindow| {
+            window.compared.is_decisive && window.compared.value != ValueKind::Presence
+        };
         for ComparedWindow { compared, step, sign, ratios, .. } in ended.into_iter().filter(is_ratio) {
             let is_again = compared.metric.metric().harm == Harm::Either && sign < 0.0;
             let Some(ratios) = ratios.filter(|_| !is_again) else { continue };
