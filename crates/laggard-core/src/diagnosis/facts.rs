@@ -84,7 +84,7 @@ impl Load {
     /// As strong as a score at its threshold: disks that share one load rarely differ by more.
     const STRONG: f64 = 2.0;
 
-    fn is_more(self) -> bool {
+    pub(super) fn is_more(self) -> bool {
         self.data.max(self.requests) >= Load::WORTH_REPORTING
     }
 

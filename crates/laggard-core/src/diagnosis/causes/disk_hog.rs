@@ -20,7 +20,8 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
         // A hog explains both that more is moved and that all of it waits; a slow disk only that it waits.
         let both = (s.more_disk_traffic * s.latency).sqrt().max(s.more_disk_traffic);
         // A host that is short of memory pages to its disk.
-        weight(both) * unless(network) * unless(s.memory) * if facts.has_network { 1.0 } else { 0.7 }
+        let paging = if s.memory > 1.0 { 0.3 } else { 1.0 };
+        weight(both) * unless(network) * paging * if facts.has_network { 1.0 } else { 0.7 }
     };
     let because = if !facts.moves_more() {
         "its disk has more requests than its peers', and moves no more data"

@@ -22,7 +22,8 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
         _ if facts.has_network => more.min(weight(s.more_network())),
         _ => 0.4 * more,
     };
-    // A slow disk whose load explains that is an observation. It is slow for another reason otherwise.
-    let requested = if s.latency > 1.0 && !facts.is_lun { 0.0 } else { requested };
+    // The load that a disk always has explains no slowness that it has not always had.
+    let is_as_usual = s.latency > 1.0 && facts.load.is_some_and(|load| !load.is_more());
+    let requested = if is_as_usual { 0.0 } else { requested };
     (own_jobs.max(requested) * unless(s.lost()), "its load is higher than its peers'")
 }
