@@ -106,6 +106,8 @@ mod tests {
             since_uncertainty_seconds: 15.0,
             until_uncertainty_seconds: 15.0,
             step: Span::from_seconds(15),
+            is_from_begin: false,
+            usual_ratio: None,
             other_times: Vec::new(),
             explains: vec![name.to_owned()],
             evidence: Vec::new(),
