@@ -11,8 +11,8 @@ pub use train::{Training, UsualTraining, learn, train, train_usual_ratios};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use crate::diagnosis::context::Context;
 use crate::diagnosis::explain::{Explanation, explain};
-use crate::diagnosis::facts::Context;
 use crate::diagnosis::peers::Peers;
 use crate::diagnosis::pictures::{Scores, pictures};
 use crate::diagnosis::requests::Requests;
@@ -76,7 +76,7 @@ pub fn diagnose(
     let (mut episodes, unlikely) = (state.open(certain, recording), state.open(unlikely, recording));
     let outages = state.outages(recording, step);
     let (restarts, outages): (Vec<&Outage>, Vec<&Outage>) =
-        outages.iter().partition(|outage| is_restart(outage, &outages));
+        outages.iter().partition(|outage| is_restart(outage, &outages, to));
     let (tracker, summary) = (&state.tracker, &state.summary);
     let peers = Peers::new(inventory, summary).with_usual_ratios(method.usual_ratios());
     let mut incidents = blame(inventory, &episodes);

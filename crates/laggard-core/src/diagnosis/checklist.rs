@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::causes::Cause;
-use super::facts::{Context, Facts};
+use super::context::Context;
+use super::facts::Facts;
 use super::weigh::{WeighedCause, weigh};
 use crate::model::metric::MetricId;
 use crate::suspects::blame::Incident;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::facts::Context;
+use super::context::Context;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
 use crate::model::metric::{Metric, MetricId};

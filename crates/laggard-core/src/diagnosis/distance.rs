@@ -2,7 +2,7 @@
 //! In: a link with long round trips. Out: its usual round trip, if that is a property of the path. Always: round trips that
 //! grew during the recording, or vary as queues do, are not explained.
 
-use super::facts::Context;
+use super::context::Context;
 use crate::model::component::Kind;
 use crate::suspects::blame::Incident;
 use crate::suspects::episodes::Episode;

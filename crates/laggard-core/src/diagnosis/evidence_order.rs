@@ -6,8 +6,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::Cause;
+use super::context::Context;
 use super::evidence::Evidence;
-use super::facts::{Context, Facts};
+use super::facts::Facts;
 use crate::model::metric::MetricId;
 use crate::suspects::blame::{Culprit, Incident};
 

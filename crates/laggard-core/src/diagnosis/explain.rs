@@ -3,8 +3,9 @@
 
 use super::advice::Place;
 use super::causes::Cause;
+use super::context::Context;
 use super::evidence::Evidence;
-use super::facts::{Context, Facts, severity};
+use super::facts::{Facts, severity};
 use super::harmless::{Case, Together, named};
 use super::observation::Observation;
 use super::suspect::{Alternative, Suspect};

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::context::Context;
 use super::evidence::Evidence;
-use super::peers::Peers;
-use super::requests::Requests;
 use super::severity::times_worse;
 use super::{silence, traffic};
 use crate::model::cluster::{Component, Inventory};
@@ -12,36 +11,7 @@ use crate::model::component::{Container, Kind};
 use crate::model::metric::{Metric, MetricId};
 use crate::model::time::Timestamp;
 use crate::suspects::blame::{Culprit, Incident};
-use crate::suspects::episodes::{Episode, Tracker};
-use crate::tables::summary::Summary;
-
-/// Everything that the causes are found from.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    pub inventory: &'a Inventory,
-    pub episodes: &'a [Episode],
-    /// For each episode, the components that had the like at other times, if that makes it ordinary.
-    pub ordinary: &'a [BTreeSet<usize>],
-    /// Anomalous windows of all metrics.
-    pub tracker: &'a Tracker,
-    /// Means of all metrics over time.
-    pub summary: &'a Summary,
-    pub peers: &'a Peers<'a>,
-    /// Reads and writes apart; empty where no disk is slow.
-    pub requests: &'a Requests,
-}
-
-impl Context<'_> {
-    /// The number of components of the same kind in the container `whole`.
-    pub(super) fn held(&self, part: usize, whole: &str) -> usize {
-        let part = &self.inventory.components[part];
-        let holder = part.attributes.iter().find(|(_, value)| *value == whole);
-        let is_held = |c: &&Component| {
-            c.kind == part.kind && holder.is_some_and(|(key, value)| c.attributes.get(key) == Some(value))
-        };
-        self.inventory.components.iter().filter(is_held).count()
-    }
-}
+use crate::suspects::episodes::Episode;
 
 /// The strength of each symptom, as a multiple of its threshold; below 1 there is none. The highest score of metrics
 /// that were called faulty; of all others, which may be chance, the mean over the incident.

@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::Cause;
+use super::context::Context;
 use super::distance::{FarLink, far_links};
 use super::evidence::Evidence;
-use super::facts::{Context, Facts};
+use super::facts::Facts;
 use super::observation::{LoadDifference, Observation};
 use super::suspect::{Named, Suspect};
 use super::weigh::WeighedCause;

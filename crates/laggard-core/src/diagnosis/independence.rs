@@ -1,6 +1,6 @@
 //! Faults of a network that a faulty disk of the same server does not explain.
 
-use super::facts::Context;
+use super::context::Context;
 use super::traffic;
 use crate::suspects::blame::Incident;
 

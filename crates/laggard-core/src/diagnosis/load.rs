@@ -5,9 +5,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::facts::{Context, Facts};
+use super::context::Context;
+use super::facts::Facts;
 use super::observation::LoadDifference;
 use super::requests::Mix;
+use super::same_load::{self, SLOWER};
 use super::traffic::{self, EXPLAINED_SHARE};
 use crate::model::metric::MetricId;
 use crate::suspects::blame::Incident;
@@ -59,6 +61,8 @@ struct DiskLoad {
     /// The additional bytes per second of its host's network. Nothing where that was not recorded.
     more_network: Option<f64>,
     busy: Option<f64>,
+    /// Its latency, as a multiple of what the same load takes elsewhere or at other times. Nothing where none is known.
+    at_same_load: Option<f64>,
     mix: Option<Mix>,
 }
 
@@ -75,6 +79,7 @@ impl DiskLoad {
             more: own - peers,
             more_network: traffic::more_network(disk, range, context),
             busy: context.requests.busy_ratio(disk, range, context.inventory),
+            at_same_load: same_load::latency_ratio(disk, range, context),
             mix: context.requests.mix(disk, range, context.inventory),
         })
     }
@@ -99,8 +104,9 @@ impl DiskLoad {
         let is_as_fast = || self.busy.is_none_or(|busy| busy < LEAST_RATIO);
         let is_requested = is_past || self.came_by_network().unwrap_or_else(is_as_fast);
         // Near its limit a device delays requests by any factor, though it is as fast as its peers with each of them.
-        let is_explained =
-            self.latency <= load.powf(WAITING_POWER) || self.busy.is_some_and(|busy| busy <= 1.0);
+        let is_explained = self.latency <= load.powf(WAITING_POWER)
+            || self.busy.is_some_and(|busy| busy <= 1.0)
+            || self.at_same_load.is_some_and(|ratio| ratio < SLOWER);
         load >= HOT_RATIO && is_requested && is_explained
     }
 
@@ -131,6 +137,7 @@ mod tests {
             more: 1e6,
             more_network: None,
             busy: None,
+            at_same_load: None,
             mix: None,
         }
     }
@@ -141,6 +148,13 @@ mod tests {
         assert_eq!(DiskLoad { busy: Some(1.05), ..disk() }.explanation(false), Some(LoadDifference::More));
         assert_eq!(DiskLoad { busy: Some(1.9), ..disk() }.explanation(false), None);
         assert_eq!(DiskLoad { latency: 9.0, ..disk() }.explanation(false), None);
+    }
+
+    #[test]
+    fn a_disk_as_fast_as_its_peers_at_the_same_load_is_hot_however_slow_it_is() {
+        let explanation =
+            |ratio| DiskLoad { latency: 30.0, at_same_load: Some(ratio), ..disk() }.explanation(false);
+        assert_eq!((explanation(1.1), explanation(2.0)), (Some(LoadDifference::More), None));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::facts::Context;
+use super::context::Context;
 use super::load;
 use super::observation::{Observation, SlowReason};
 use crate::model::cluster::PeerGroup;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::context::Context;
 use super::evidence::Evidence;
-use super::facts::Context;
 use super::peers::Place;
 use super::picture_data::{Comparison, HeatMap, Mark, Node, PICTURED, Pictures};
 use super::suspect::{Named, Suspect};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::facts::Context;
+use super::context::Context;
 use super::mild::{hours, times};
 use super::observation::Observation;
 use crate::model::component::Kind;

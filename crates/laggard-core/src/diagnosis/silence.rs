@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::facts::Context;
+use super::context::Context;
 use super::traffic::{self, KNOWN_SHARE};
 use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::facts::Context;
+use super::context::Context;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
 use crate::model::metric::MetricId;
@@ -84,7 +84,7 @@ pub(super) fn compared(
 /// A time shorter than this share of an incident's length says little about what is usual.
 pub(super) const KNOWN_SHARE: usize = 4;
 
-/// How many times the load of its peers a disk has, beyond what it has at other times: what was there before an incident does not
+/// How many times the load of its peers a disk has, beyond what it has before or after: what was there without an incident does not
 /// explain it. Nothing where the load was not recorded.
 pub(super) fn more_than_usual(
     disk: usize,
@@ -99,7 +99,7 @@ pub(super) fn more_than_usual(
     let during = ratio(range)?;
     let other = [0..range.start, range.end..context.summary.buckets];
     let known = other.iter().filter(|other| other.len() * KNOWN_SHARE >= range.len());
-    let usual = known.filter_map(ratio).fold(f64::NAN, f64::min);
+    let usual = known.filter_map(ratio).fold(f64::NAN, f64::max);
     Some(if usual > 1.0 { during / usual } else { during })
 }
 

@@ -8,7 +8,7 @@ use super::episodes::Episode;
 use crate::model::cluster::Inventory;
 use crate::model::component::Container;
 use crate::model::metric::MetricId;
-use crate::model::time::Span;
+use crate::model::time::{Span, Timestamp};
 use crate::tables::outages::Outage;
 
 /// A shorter outage is a restart, or a recorder that was stopped before the others.
@@ -20,11 +20,12 @@ const STOP: Span = Span::from_seconds(120);
 const PEAK: f64 = 3.5;
 
 /// True if an outage says nothing about the host. Of several hosts without samples at the end, the recorders may have been
-/// stopped one after the other; if all others go on together, a single one did not come back.
-pub fn is_restart(outage: &Outage, all: &[Outage]) -> bool {
+/// stopped one after the other; if all others go on until the end of the recording, a single one did not come back.
+pub fn is_restart(outage: &Outage, all: &[Outage], end: Timestamp) -> bool {
     let lasted = outage.end - outage.begin;
     let is_only_one = || all.iter().filter(|other| !other.is_over).count() == 1;
-    lasted < RESTART && (outage.is_over || lasted < STOP || !is_only_one())
+    let do_others_go_on = || is_only_one() && end - outage.end < STOP;
+    lasted < RESTART && (outage.is_over || lasted < STOP || !do_others_go_on())
 }
 
 /// The incidents of some outages. Their episodes are added to `episodes`. Hosts that went silent together because of what
