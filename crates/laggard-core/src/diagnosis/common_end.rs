@@ -43,7 +43,7 @@ pub(super) fn explained(incidents: Vec<Incident>, context: Context<'_>) -> Vec<I
     let mut whole = incidents.clone();
     for (effect, incident) in incidents.iter().enumerate() {
         if let Some(root) = root(&causes, effect) {
-            // Traffic that differs is no part of what the other end does.
+            // Differences of traffic are not caused by the other end.
             let is_of_network = |e: &&usize| is_network(context.episodes[**e].metric.id);
             whole[root].episodes.extend(incident.episodes.iter().filter(is_of_network));
         }
