@@ -1,4 +1,4 @@
-//! What requests take at the same load: on the peers of a disk, and on the disk itself at other times.
+//! The latency that requests have at the same load: on the peers of a disk, and on the disk itself at other times.
 //! In: a disk and a time. Out: its latency in that time, as a multiple. Always: nothing where hardly any of them had such a load.
 //!
 //! How latency grows with load depends on the device, the requests and how near its limit it is, so it is looked up and not
@@ -15,7 +15,7 @@ const NEAR: f64 = 0.25;
 const NEGLIGIBLE: f64 = 128.0;
 /// The latency at a load is known from at least this many times with it.
 const FEWEST: usize = 10;
-/// So many of an incident's times, and of those they are compared with, are enough.
+/// The numbers of an incident's times, and of the times they are compared with, that are enough.
 const MOST_TIMES: usize = 60;
 const MOST_OTHERS: usize = 20_000;
 /// A disk that takes less than this many times what others take at the same load is not slow. One that takes longer may be: queues
@@ -77,7 +77,7 @@ fn samples(disk: usize, range: Range<usize>, context: Context<'_>) -> Option<Vec
     Some(range.map(sample).filter(|sample| sample.latency > 0.0 && sample.requests > 0.0).collect())
 }
 
-/// At most so many, evenly chosen.
+/// At most `most` samples, evenly chosen.
 fn thinned(samples: Vec<Sample>, most: usize) -> Vec<Sample> {
     let step = samples.len().div_ceil(most).max(1);
     samples.into_iter().step_by(step).collect()
