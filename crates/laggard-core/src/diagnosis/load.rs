@@ -71,15 +71,21 @@ impl DiskLoad {
         let compared = |metric: MetricId| traffic::compared(disk, metric, range, context);
         let ((own, peers), (latency, usual)) = (compared(MetricId::Throughput)?, compared(MetricId::Await)?);
         let load = |metric| traffic::more_than_usual(disk, metric, range, context);
-        let data = load(MetricId::Throughput)?;
+        let (data, requests) = (load(MetricId::Throughput)?, load(MetricId::Tps).unwrap_or(1.0));
+        // Many samples are compared for it, which a disk without more load does not need.
+        let at_same_load = if data.max(requests) >= HOT_RATIO {
+            same_load::latency_ratio(disk, range, context)
+        } else {
+            None
+        };
         (peers > 0.0 && usual > 0.0).then(|| DiskLoad {
             latency: latency / usual,
             data,
-            requests: load(MetricId::Tps).unwrap_or(1.0),
+            requests,
             more: own - peers,
             more_network: traffic::more_network(disk, range, context),
             busy: context.requests.busy_ratio(disk, range, context.inventory),
-            at_same_load: same_load::latency_ratio(disk, range, context),
+            at_same_load,
             mix: context.requests.mix(disk, range, context.inventory),
         })
     }

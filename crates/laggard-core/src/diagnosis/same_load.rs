@@ -15,8 +15,9 @@ const NEAR: f64 = 0.25;
 const NEGLIGIBLE: f64 = 128.0;
 /// The latency at a load is known from at least this many times with it.
 const FEWEST: usize = 10;
-/// The numbers of an incident's times, and of the times they are compared with, that are enough.
+/// The numbers of an incident's times, of peers, and of all their times that are enough.
 const MOST_TIMES: usize = 60;
+const MOST_PEERS: usize = 64;
 const MOST_OTHERS: usize = 20_000;
 /// A disk that takes less than this many times what others take at the same load is not slow. One that takes longer may be: queues
 /// also depend on the order and the size of requests.
@@ -34,16 +35,15 @@ struct Sample {
 /// The latency of a disk in a time, as a multiple of what the same loads take.
 pub(super) fn latency_ratio(disk: usize, range: &Range<usize>, context: Context<'_>) -> Option<f64> {
     let own = thinned(samples(disk, range.clone(), context)?, MOST_TIMES);
-    let mut others = Vec::new();
-    for &member in context.peers.members(disk) {
-        let all = 0..context.summary.buckets;
-        let times = if member == disk { [0..range.start, range.end..all.end] } else { [all, 0..0] };
-        times
-            .into_iter()
-            .filter_map(|time| samples(member, time, context))
-            .for_each(|some| others.extend(some));
-    }
-    ratio(&own, &thinned(others, MOST_OTHERS))
+    let members = context.peers.members(disk);
+    let peers = members.iter().copied().filter(|member| *member != disk);
+    let peers = peers.step_by(members.len().div_ceil(MOST_PEERS).max(1));
+    let all = 0..context.summary.buckets;
+    let times = peers.map(|peer| (peer, all.clone()));
+    let times = times.chain([(disk, 0..range.start), (disk, range.end..all.end)]);
+    let most = MOST_OTHERS / members.len().clamp(1, MOST_PEERS);
+    let others = times.filter_map(|(disk, time)| Some(thinned(samples(disk, time, context)?, most)));
+    ratio(&own, &others.flatten().collect::<Vec<Sample>>())
 }
 
 fn ratio(own: &[Sample], others: &[Sample]) -> Option<f64> {
