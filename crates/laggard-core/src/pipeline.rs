@@ -167,7 +167,7 @@ fn requests<'a>(
 ) -> Result<Requests, PipelineError> {
     let step = method.step(recording.times().longest_interval);
     let mut requests = Requests::new(from, to, step, inventory.components.len());
-    let is_slow = |episode: &Episode| matches!(episode.metric.id, MetricId::Await | MetricId::MinuteAwait);
+    let is_slow = |episode: &Episode| episode.metric.id.is_await();
     if method.reasoning() == Reasoning::Weight && episodes.any(is_slow) {
         let _ = recording.visit(&Requests::metrics(), step, &mut |tables, _| {
             requests.take(tables);

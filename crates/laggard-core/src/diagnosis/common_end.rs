@@ -119,10 +119,8 @@ impl Links<'_> {
     /// The component of the host that an interface belongs to.
     fn host_of(&self, interface: usize) -> Option<usize> {
         let components = &self.context.inventory.components;
-        let is_it = |component: &Component| {
-            [Kind::SERVER, Kind::CLIENT].contains(&component.kind)
-                && component.host == components[interface].host
-        };
+        let is_it =
+            |component: &Component| component.kind.is_host() && component.host == components[interface].host;
         components.iter().position(is_it)
     }
 
@@ -182,7 +180,7 @@ fn excess(metric: &Metric, own: f64, peers: f64) -> f64 {
 
 /// True unless the incident also blames something other than connections, such as a disk or a controller.
 fn is_container_of_network(incident: &Incident, context: Context<'_>) -> bool {
-    let is_network = |kind: &Kind| [Kind::NIC, Kind::LINK, Kind::SERVER, Kind::CLIENT].contains(kind);
+    let is_network = |kind: &Kind| [Kind::NIC, Kind::LINK].contains(kind) || kind.is_host();
     match incident.culprit {
         Culprit::Component(index) => is_network(&context.inventory.components[index].kind),
         Culprit::Container { .. } => true,

@@ -26,8 +26,7 @@ pub(super) fn far_links(incident: &Incident, context: Context<'_>) -> Option<Vec
     let episodes = || incident.episodes.iter().map(|&e| &context.episodes[e]);
     let is_long_trip = |episode: &Episode| {
         let kind = &context.inventory.components[episode.component].kind;
-        let is_path = [Kind::SERVER, Kind::CLIENT].contains(kind);
-        (*kind == Kind::LINK || is_path) && episode.metric.id.is_round_trip()
+        (*kind == Kind::LINK || kind.is_host()) && episode.metric.id.is_round_trip()
     };
     let far = |episode: &Episode| if is_long_trip(episode) { far_link(episode, context) } else { None };
     episodes().map(far).collect()

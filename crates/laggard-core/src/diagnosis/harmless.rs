@@ -132,12 +132,10 @@ fn uneven_load(Case { incident, context, .. }: Case<'_>, difference: LoadDiffere
 fn unused(incident: &Incident, step: Span, context: Context<'_>) -> Option<Observation> {
     let Culprit::Component(disk) = incident.culprit else { return None };
     // A disk that rests has no traffic: what its server's interfaces carry less is no other fault.
-    let is_traffic =
-        |e: &&usize| matches!(context.episodes[**e].metric.id, MetricId::Rxbyt | MetricId::Txbyt);
+    let is_traffic = |e: &&usize| context.episodes[**e].metric.id.is_traffic();
     let other = || incident.episodes.iter().filter(|e| !is_traffic(e));
     let is_all = |id| other().all(|&e| context.episodes[e].metric.id == id) && other().next().is_some();
-    let is_latency =
-        |&e: &usize| matches!(context.episodes[e].metric.id, MetricId::Await | MetricId::MinuteAwait);
+    let is_latency = |&e: &usize| context.episodes[e].metric.id.is_await();
     let is_chance = if is_all(MetricId::Idleness) {
         silence::is_idle_by_chance(disk, incident, context)
     } else if incident.episodes.iter().all(is_latency) {
@@ -163,7 +161,7 @@ fn only_used(Case { incident, facts, context, .. }: Case<'_>) -> Option<Observat
 /// trips or lose segments; or, where connections were not recorded, if it is foreign to a storage server.
 fn is_only_traffic(Case { incident, facts, context, is_past, .. }: Case<'_>) -> bool {
     let metric = |&e: &usize| context.episodes[e].metric.id;
-    let is_network = |id: MetricId| matches!(id, MetricId::Rxbyt | MetricId::Txbyt) || id.is_round_trip();
+    let is_network = |id: MetricId| id.is_traffic() || id.is_round_trip();
     let s = &facts.strengths;
     let is_harmful = s.congestion.max(s.latency).max(s.lost()) > 1.0;
     let carries_more =

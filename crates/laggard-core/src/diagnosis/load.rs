@@ -36,8 +36,7 @@ pub(super) fn explains(
     if facts.is_lun || has_other_reason {
         return None;
     }
-    let is_slow =
-        |&&e: &&usize| matches!(context.episodes[e].metric.id, MetricId::Await | MetricId::MinuteAwait);
+    let is_slow = |&&e: &&usize| context.episodes[e].metric.id.is_await();
     let slow: BTreeSet<usize> =
         incident.episodes.iter().filter(is_slow).map(|&e| context.episodes[e].component).collect();
     let range = context.summary.range(incident.begin, incident.end);

@@ -99,7 +99,7 @@ impl<'a> Traits<'a> {
             luns: containers(inventory, episodes, incident, Container::Lun),
             hosts: all().map(|episode| inventory.components[episode.component].host.as_str()).collect(),
             is_link: all().all(|episode| *kind(episode) == Kind::LINK),
-            is_host: all().all(|episode| [Kind::SERVER, Kind::CLIENT].contains(kind(episode))),
+            is_host: all().all(|episode| kind(episode).is_host()),
             has_long_trips: all().any(|episode| episode.metric.id.is_round_trip()),
             has_losses: all().any(|episode| episode.metric.id.is_loss()),
             is_lost: all().any(|episode| matches!(episode.metric.id, MetricId::Absence | MetricId::Idleness)),

@@ -20,7 +20,7 @@ const STORAGE_SHARE: f64 = 0.1;
 /// True if an interface of a storage server carries several times its peers' traffic and the disks behind it do not move
 /// more than theirs: another program uses its network. On hosts without busy disks any traffic may belong to a job.
 pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
-    let is_traffic = |episode: &&Episode| matches!(episode.metric.id, MetricId::Rxbyt | MetricId::Txbyt);
+    let is_traffic = |episode: &&Episode| episode.metric.id.is_traffic();
     incident.episodes.iter().map(|&e| &context.episodes[e]).filter(is_traffic).any(|episode| {
         let range = context.summary.range(incident.begin, incident.end);
         let own = context.peers.mean(episode.component, episode.metric, range.clone());

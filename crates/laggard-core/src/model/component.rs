@@ -35,6 +35,10 @@ impl Kind {
         use Kind as K;
         ![K::SERVER, K::CLIENT, K::NIC, K::LINK, K::SOCKET, K::RECORDER].contains(self)
     }
+
+    pub fn is_host(&self) -> bool {
+        [Kind::SERVER, Kind::CLIENT].contains(self)
+    }
 }
 
 impl From<&str> for Kind {

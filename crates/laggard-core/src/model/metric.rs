@@ -221,6 +221,16 @@ impl MetricId {
         matches!(self, MetricId::LinkLoss | MetricId::Loss | MetricId::PathLoss)
     }
 
+    /// The mean time of a request, at instants or over minutes.
+    pub fn is_await(self) -> bool {
+        matches!(self, MetricId::Await | MetricId::MinuteAwait)
+    }
+
+    /// What an interface receives or sends.
+    pub fn is_traffic(self) -> bool {
+        matches!(self, MetricId::Rxbyt | MetricId::Txbyt)
+    }
+
     /// Of a connection or a host.
     pub fn is_round_trip(self) -> bool {
         matches!(self, MetricId::Rtt | MetricId::PathRtt)

@@ -52,11 +52,10 @@ struct Sums {
 
 impl HostPaths {
     pub fn new(inventory: &Inventory) -> HostPaths {
-        let is_host = |kind: &Kind| [Kind::SERVER, Kind::CLIENT].contains(kind);
         let components = || inventory.components.iter();
         let mut hosts: Vec<Arc<str>> = Vec::new();
         let mut numbers = HashMap::new();
-        for component in components().filter(|component| is_host(&component.kind)) {
+        for component in components().filter(|component| component.kind.is_host()) {
             for name in [&component.recorded, &component.name, &component.host] {
                 numbers.entry(name.clone()).or_insert(hosts.len());
             }
@@ -127,7 +126,7 @@ pub fn ends(inventory: &Inventory) -> BTreeMap<usize, [Option<usize>; 2]> {
         .components
         .iter()
         .enumerate()
-        .filter(|(_, component)| [Kind::SERVER, Kind::CLIENT].contains(&component.kind))
+        .filter(|(_, component)| component.kind.is_host())
         .map(|(at, component)| (component.recorded.as_str(), at))
         .collect();
     let names = paths.hosts.clone();
