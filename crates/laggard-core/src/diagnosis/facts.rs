@@ -300,8 +300,9 @@ fn network_share(incident: &Incident, affected: &BTreeSet<usize>, context: Conte
     let components = &context.inventory.components;
     let hosts: BTreeSet<&str> = affected.iter().map(|&c| components[c].host.as_str()).collect();
     let (Some(host), 1) = (hosts.first(), hosts.len()) else { return None };
-    // Ends of an incident are known to a few samples, in which much may be sent.
-    let silent = affected.iter().find_map(|&c| silence::silent_time(c, incident, context));
+    // Ends of a silence are known to a few samples, in which much may be sent.
+    let mut idle = incident.episodes.iter().filter(|&&e| context.episodes[e].metric.id == MetricId::Idleness);
+    let silent = idle.find_map(|&e| silence::silent_time(context.episodes[e].component, incident, context));
     let (begin, end) = silent.unwrap_or((incident.begin, incident.end));
     let range = context.summary.range(begin, end);
     let mut sums = (0.0, 0.0);
