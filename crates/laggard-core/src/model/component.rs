@@ -91,6 +91,9 @@ impl Container {
     }
 }
 
+/// The attribute of a link with the recorded host at its far end.
+pub const REMOTE_HOST: &str = "remote-host";
+
 /// `oss3:sdb`: a block device of a host.
 pub fn attachment(host: &str, device: &str) -> String {
     format!("{host}:{device}")

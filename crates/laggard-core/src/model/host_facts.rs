@@ -1,7 +1,8 @@
-//! Properties of a recorded host that rarely change: block devices, network interfaces, listening TCP ports.
+//! Properties of a recorded host that rarely change: block devices, network interfaces, addresses, listening TCP ports.
 //! In: snapshots of a running host, or changes read from a dataset. Out: [`HostFacts`], [`RecordedHost`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,8 @@ pub struct HostFacts {
     /// By name: `sda`, `sda1`, `dm-0`.
     pub devices: BTreeMap<String, DeviceFacts>,
     pub interfaces: BTreeMap<String, InterfaceFacts>,
+    /// Without those that are only valid within the host or on one of its links.
+    pub addresses: BTreeSet<IpAddr>,
     /// By number.
     pub ports: BTreeMap<u16, PortFacts>,
 }
@@ -132,6 +135,7 @@ pub struct PortFacts {
 pub enum Item {
     Device(String),
     Interface(String),
+    Address(IpAddr),
     Port(u16),
 }
 
@@ -142,6 +146,7 @@ pub enum Change {
     /// New, or different from before.
     Device(DeviceFacts),
     Interface(InterfaceFacts),
+    Address(IpAddr),
     Port(PortFacts),
     Gone(Item),
 }
@@ -152,9 +157,12 @@ impl HostFacts {
         let mut changes = Vec::new();
         changes.extend(changed(&self.devices, &newer.devices, Change::Device));
         changes.extend(changed(&self.interfaces, &newer.interfaces, Change::Interface));
+        changes.extend(newer.addresses.difference(&self.addresses).copied().map(Change::Address));
         changes.extend(changed(&self.ports, &newer.ports, Change::Port));
         changes.extend(gone(&self.devices, &newer.devices, Item::Device));
         changes.extend(gone(&self.interfaces, &newer.interfaces, Item::Interface));
+        let lost = self.addresses.difference(&newer.addresses);
+        changes.extend(lost.map(|address| Change::Gone(Item::Address(*address))));
         changes.extend(gone(&self.ports, &newer.ports, Item::Port));
         changes
     }
@@ -163,15 +171,17 @@ impl HostFacts {
         match change {
             Change::Device(facts) => _ = self.devices.insert(facts.name.clone(), facts),
             Change::Interface(facts) => _ = self.interfaces.insert(facts.name.clone(), facts),
+            Change::Address(address) => _ = self.addresses.insert(address),
             Change::Port(facts) => _ = self.ports.insert(facts.number, facts),
             Change::Gone(Item::Device(name)) => _ = self.devices.remove(&name),
             Change::Gone(Item::Interface(name)) => _ = self.interfaces.remove(&name),
+            Change::Gone(Item::Address(address)) => _ = self.addresses.remove(&address),
             Change::Gone(Item::Port(number)) => _ = self.ports.remove(&number),
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.devices.is_empty() && self.interfaces.is_empty() && self.ports.is_empty()
+        *self == HostFacts::default()
     }
 
     /// A device by its kernel name or its device-mapper name.
@@ -183,13 +193,15 @@ impl HostFacts {
     fn items(&self) -> impl Iterator<Item = Item> {
         let devices = self.devices.keys().cloned().map(Item::Device);
         let interfaces = self.interfaces.keys().cloned().map(Item::Interface);
-        devices.chain(interfaces).chain(self.ports.keys().copied().map(Item::Port))
+        let addresses = self.addresses.iter().copied().map(Item::Address);
+        devices.chain(interfaces).chain(addresses).chain(self.ports.keys().copied().map(Item::Port))
     }
 
     fn has(&self, item: &Item) -> bool {
         match item {
             Item::Device(name) => self.devices.contains_key(name),
             Item::Interface(name) => self.interfaces.contains_key(name),
+            Item::Address(address) => self.addresses.contains(address),
             Item::Port(number) => self.ports.contains_key(number),
         }
     }
@@ -240,6 +252,7 @@ impl RecordedHost {
         let item = match &change {
             Change::Device(facts) => Item::Device(facts.name.clone()),
             Change::Interface(facts) => Item::Interface(facts.name.clone()),
+            Change::Address(address) => Item::Address(*address),
             Change::Port(facts) => Item::Port(facts.number),
             Change::Gone(item) => return self.miss(time, item.clone()),
         };
@@ -284,10 +297,15 @@ mod tests {
 
     fn any_host() -> impl Strategy<Value = HostFacts> {
         let disks = prop::collection::btree_map("sd[a-e]", 1_u64..4, 0..5);
-        (disks, prop::collection::btree_set(1_u16..6, 0..5)).prop_map(|(disks, ports)| {
-            let disks: Vec<(&str, u64)> = disks.iter().map(|(name, size)| (name.as_str(), *size)).collect();
-            host(&disks, &ports.into_iter().collect::<Vec<_>>())
-        })
+        let addresses = prop::collection::btree_set(0_u8..6, 0..3);
+        (disks, prop::collection::btree_set(1_u16..6, 0..5), addresses).prop_map(
+            |(disks, ports, addresses)| {
+                let disks: Vec<(&str, u64)> =
+                    disks.iter().map(|(name, size)| (name.as_str(), *size)).collect();
+                let addresses = addresses.into_iter().map(|last| IpAddr::from([198, 18, 0, last])).collect();
+                HostFacts { addresses, ..host(&disks, &ports.into_iter().collect::<Vec<_>>()) }
+            },
+        )
     }
 
     #[test]

@@ -200,6 +200,7 @@ derived {
     MinuteAwait { name: "minute_await", unit: Milliseconds, table: "", formula: Now(1.0, &[]), aspect: Latency, harm: Up, weight: None, decimals: 2, about: "mean time of a request over whole minutes, stalls included" },
     PathLoss { name: "path_loss", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Congestion, harm: Up, weight: None, decimals: 2, about: "of all segments on the connections of a host, in both directions, those that were sent again" },
     PathRtt { name: "path_rtt", unit: Milliseconds, table: "", formula: Now(1.0, &[]), aspect: Congestion, harm: Up, weight: None, decimals: 3, about: "mean round trip of the connections of a host, in both directions" },
+    Disconnection { name: "disconnection", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without a connection, while its peers have some" },
     Absence { name: "absence", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without samples, while its peers have some" },
     Idleness { name: "idleness", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time without requests, while its peers have some" },
     Activity { name: "activity", unit: Percent, table: "", formula: Now(1.0, &[]), aspect: Errors, harm: Up, weight: None, decimals: 0, about: "time with requests, while its peers have none" },
@@ -239,7 +240,9 @@ impl MetricId {
     /// The metrics of connections that a host's is computed from.
     pub fn sources(self) -> &'static [MetricId] {
         match self {
-            MetricId::PathLoss | MetricId::PathRtt => &[MetricId::LinkLoss, LinkSegs, MetricId::Rtt],
+            MetricId::PathLoss | MetricId::PathRtt | MetricId::Disconnection => {
+                &[MetricId::LinkLoss, LinkSegs, MetricId::Rtt]
+            }
             _ => &[],
         }
     }
@@ -319,7 +322,8 @@ impl Metric {
 
     /// Of the time in which a component was seen; a multiple of it says little.
     pub fn is_share_of_time(&self) -> bool {
-        matches!(self.id, MetricId::Absence | MetricId::Idleness | MetricId::Activity)
+        use MetricId::{Absence, Activity, Disconnection, Idleness};
+        matches!(self.id, Absence | Activity | Disconnection | Idleness)
     }
 
     pub fn has_ratio(&self) -> bool {

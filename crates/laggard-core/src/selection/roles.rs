@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gap::divided;
 use crate::model::cluster::{Inventory, PeerGroup};
-use crate::model::component::{Container, Kind};
+use crate::model::component::{Container, Kind, REMOTE_HOST};
 use crate::model::metric::MetricId;
 use crate::tables::summary::Summary;
 
@@ -33,7 +33,7 @@ pub(super) fn assign(inventory: &mut Inventory, summary: &Summary) {
             && let Some(address) = remote(&component.recorded)
         {
             let server = addresses.get(address).map_or(address, String::as_str).to_owned();
-            if addresses.contains_key(address) {
+            if addresses.contains_key(address) && !component.attributes.contains_key(REMOTE_HOST) {
                 component.name = crate::model::component::link(&component.host, &server);
             }
             component.attributes.insert("client".into(), component.host.clone());
@@ -111,13 +111,22 @@ fn remotes(inventory: &Inventory, is_wanted: impl Fn(&str) -> bool) -> BTreeMap<
     remotes
 }
 
-/// The server behind each of the `served` addresses, which clients use: of servers that all talk to each other, each talks to all addresses
-/// but its own.
+/// The server behind each of the `served` addresses, which clients use: the host that recorded this address. Without recorded
+/// addresses, of servers that all talk to each other, each talks to all addresses but its own.
 fn addresses(
     inventory: &Inventory,
     clients: &BTreeSet<String>,
     served: &BTreeSet<String>,
 ) -> BTreeMap<String, String> {
+    let links = inventory.components.iter().filter(|component| component.kind == Kind::LINK);
+    let known: BTreeMap<String, String> = links
+        .filter_map(|link| {
+            Some((remote(&link.recorded)?.to_owned(), link.attributes.get(REMOTE_HOST)?.clone()))
+        })
+        .collect();
+    if !known.is_empty() {
+        return known;
+    }
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     let mut is_ambiguous = false;
     for (server, remotes) in remotes(inventory, |host| !clients.contains(host)) {

@@ -1,12 +1,14 @@
-//! The facts of the live host: block devices, interfaces, listening ports.
-//! In: `/sys` and sock_diag. Out: [`HostFacts`]. Always: what cannot be read is left as it was.
+//! The facts of the live host: block devices, interfaces, addresses, listening ports.
+//! In: `/sys`, `/proc` and sock_diag. Out: [`HostFacts`]. Always: what cannot be read is left as it was.
 
 use std::path::PathBuf;
 
 use laggard_core::model::host_facts::HostFacts;
 
+use super::addresses::addresses;
 use super::listeners::Listeners;
 use super::netns::{self, NetnsError};
+use super::sampler::net_folder;
 use super::sysfs;
 
 #[derive(Clone, Debug)]
@@ -44,6 +46,7 @@ impl FactsReader {
         if netns.is_none() {
             self.last.interfaces = sysfs::interfaces(sysfs);
         }
+        self.last.addresses = addresses(&net_folder(procfs));
         // A failure of sock_diag is reported by the source of connections.
         if let Some(Ok(ports)) = self.listeners.as_mut().map(|listeners| listeners.read(procfs)) {
             self.last.ports = ports;

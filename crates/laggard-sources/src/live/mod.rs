@@ -8,6 +8,7 @@
 //! parser that does not read files. [`facts`] reads what rarely changes: devices, interfaces, listening ports.
 
 mod account;
+mod addresses;
 pub mod clock;
 mod failure;
 pub mod host;

@@ -148,7 +148,7 @@ fn sources(options: &Options) -> Vec<Box<dyn Source>> {
 }
 
 /// `/proc/net` shows the namespace of the process's first thread; this thread may be in another.
-fn net_folder(procfs: &Path) -> PathBuf {
+pub(super) fn net_folder(procfs: &Path) -> PathBuf {
     let of_thread = procfs.join("thread-self/net");
     if of_thread.exists() { of_thread } else { procfs.join("net") }
 }

@@ -1,11 +1,12 @@
 //! The components of a recording, their peer groups, and everything that matches no rule.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::component::{Container, Kind, attachment};
+use super::super::component::{Container, Kind, REMOTE_HOST, attachment, link};
 use super::super::device::{Device, DeviceClass};
 use super::super::host_facts::HostFacts;
 use super::FEWEST_PEERS;
@@ -141,12 +142,42 @@ impl Inventory {
                 has_stated_group.push(rule.is_some_and(|rule| states_group(rule, &file.group_by)));
             }
         }
+        name_far_ends(&mut inventory.components, facts);
         inventory.groups = groups(&file.group_by, &inventory.components, &has_stated_group);
         inventory.unmatched = unmatched(file, &matched);
         inventory.unknown_attributes = unknown_attributes(&file.group_by, &inventory.components);
         inventory.twice = twice(&inventory.components);
         inventory.is_stated = !file.rules.is_empty() || file.group_by != ClusterFile::default().group_by;
         inventory
+    }
+}
+
+/// Adds the host at the far end of each link, where it recorded its addresses. A link that has only its recorded name, and is
+/// the only one between its hosts, is named after both.
+fn name_far_ends(components: &mut [Component], facts: &BTreeMap<&str, &HostFacts>) {
+    let mut hosts: BTreeMap<IpAddr, Vec<&str>> = BTreeMap::new();
+    for (host, facts) in facts {
+        facts.addresses.iter().for_each(|address| hosts.entry(*address).or_default().push(host));
+    }
+    let far_host = |component: &Component| {
+        let address = component.recorded.split_once('>')?.1.parse().ok()?;
+        // Several hosts may use one private address.
+        let [host] = hosts.get(&address)?[..] else { return None };
+        (component.kind == Kind::LINK && host != component.host).then(|| host.to_owned())
+    };
+    let far: Vec<Option<String>> = components.iter().map(far_host).collect();
+    let mut links: BTreeMap<String, usize> = BTreeMap::new();
+    for (component, far) in components.iter().zip(&far) {
+        let both = far.iter().map(|far| link(&component.host, far));
+        both.for_each(|name| *links.entry(name).or_default() += 1);
+    }
+    for (component, far) in components.iter_mut().zip(far) {
+        let Some(far) = far else { continue };
+        let name = link(&component.host, &far);
+        if component.name == component.recorded && links[&name] == 1 {
+            component.name = name;
+        }
+        component.attributes.insert(REMOTE_HOST.into(), far);
     }
 }
 
@@ -473,5 +504,30 @@ mod tests {
         let inventory = Inventory::new(&file, &disks(&["c/h1:d1", "c/h2:d1", "c/h1:d2"]));
         let names: Vec<&str> = inventory.groups.iter().map(|g| g.name.as_str()).collect();
         assert_eq!(names, ["attachment server=c/h1", "attachment server=c/h2"]);
+    }
+
+    #[test]
+    fn a_link_is_named_after_the_host_that_has_the_address() {
+        let link = |name: &str| Recorded { name: name.into(), kind: Kind::LINK, host: name[..2].into() };
+        let recorded = ["c1>10.0.0.1", "c1>10.0.0.2", "c1>10.0.0.3", "c2>10.0.0.1", "c2>10.0.0.9"].map(link);
+        let host = |last: &[u8]| HostFacts {
+            addresses: last.iter().map(|last| IpAddr::from([10, 0, 0, *last])).collect(),
+            ..HostFacts::default()
+        };
+        // s2 has two addresses, and two hosts have the last one.
+        let facts = [("s1", host(&[1])), ("s2", host(&[2, 3])), ("x", host(&[9])), ("y", host(&[9]))];
+        let facts = facts.iter().map(|(name, facts)| (*name, facts)).collect();
+        let inventory = Inventory::with_facts(&ClusterFile::default(), &recorded, &facts);
+        let far = |component: &Component| component.attributes.get(REMOTE_HOST).cloned().unwrap_or_default();
+        let named: Vec<(&str, String)> =
+            inventory.components.iter().map(|component| (component.name.as_str(), far(component))).collect();
+        let expected = [
+            ("c1>s1", "s1"),
+            ("c1>10.0.0.2", "s2"),
+            ("c1>10.0.0.3", "s2"),
+            ("c2>s1", "s1"),
+            ("c2>10.0.0.9", ""),
+        ];
+        assert_eq!(named, expected.map(|(name, far)| (name, far.to_owned())));
     }
 }

@@ -1,6 +1,7 @@
-//! The recorded facts of each host: block devices, interfaces, listening ports.
+//! The recorded facts of each host: block devices, interfaces, addresses, listening ports.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use laggard_core::model::component::natural_order;
 use laggard_core::model::device::{DeviceClass, classify};
@@ -16,6 +17,7 @@ pub(super) struct Host<'a> {
     host: &'a str,
     devices: Vec<Device<'a>>,
     interfaces: Vec<&'a InterfaceFacts>,
+    addresses: Vec<IpAddr>,
     listening_ports: Vec<&'a PortFacts>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     appeared: Vec<Event<'a>>,
@@ -48,6 +50,7 @@ fn of_host<'a>(host: &'a str, recorded: &'a RecordedHost) -> Host<'a> {
         host,
         devices: classified(recorded).into_iter().map(|(class, facts)| Device { class, facts }).collect(),
         interfaces: facts.interfaces.values().collect(),
+        addresses: facts.addresses.iter().copied().collect(),
         listening_ports: facts.ports.values().collect(),
         appeared: recorded.appeared.iter().map(event).collect(),
         gone: recorded.gone.iter().map(event).collect(),
@@ -98,6 +101,10 @@ pub(super) fn lines(hosts: &BTreeMap<String, RecordedHost>) -> comfy_table::Tabl
                 speed,
                 vec![facts.state.clone()],
             );
+        }
+        for address in &recorded.facts.addresses {
+            let item = Item::Address(*address);
+            add("address", &item, address.to_string(), "", String::new(), Vec::new());
         }
         for (number, facts) in &recorded.facts.ports {
             let local = facts.loopback_only.then(|| "loopback only".to_owned());
