@@ -177,9 +177,8 @@ impl Task {
                 (truth.of_other_inventory(named.inventory(), inventory), unknown)
             }
         };
-        let remark = |unknown_label: UnknownLabel| remark(unknown_label, labelled.file.as_deref());
         let unknown = if labelled.is_shared { Vec::new() } else { unknown };
-        Ok((truth, unknown.into_iter().map(remark).collect()))
+        Ok((truth, unknown_labels(unknown, labelled.file.as_deref()).into_iter().collect()))
     }
 
     /// Warnings about methods, independent of the data.
@@ -237,8 +236,10 @@ fn suspects(recording: &mut DatasetRecording, method: &dyn Method) -> Result<Vec
     }
 }
 
-fn remark(unknown_label: UnknownLabel, file: Option<&Path>) -> Remark {
-    let UnknownLabel { line, name, nearest } = unknown_label;
+/// One remark about all labels that name nothing: the first one stands for the others.
+fn unknown_labels(unknown: Vec<UnknownLabel>, file: Option<&Path>) -> Option<Remark> {
+    let others = unknown.len().saturating_sub(1);
+    let UnknownLabel { line, name, nearest } = unknown.into_iter().next()?;
     let file = file.map_or("labels".into(), |file| file.display().to_string());
     let next = match nearest {
         Some(nearest) => {
@@ -246,7 +247,16 @@ fn remark(unknown_label: UnknownLabel, file: Option<&Path>) -> Remark {
         }
         None => "`laggard tables --components` lists all components".into(),
     };
-    Remark { text: format!("{file}:{line}: {name} is not in the dataset, so it is not scored"), next }
+    let text = match others {
+        0 => format!("{file}:{line}: {name} is not in the dataset, so it is not scored"),
+        1 => {
+            format!("{file}:{line}: {name} and 1 other label are not in the dataset, so they are not scored")
+        }
+        _ => format!(
+            "{file}:{line}: {name} and {others} other labels are not in the dataset, so they are not scored"
+        ),
+    };
+    Some(Remark { text, next })
 }
 
 fn visit(
