@@ -151,13 +151,10 @@ impl Links<'_> {
 
     /// As [`host_paths`] computes it, over a whole time.
     fn loss(&self, links: impl Iterator<Item = usize>, range: &Range<usize>) -> Option<f64> {
-        let summary = self.context.summary;
-        let seconds = (summary.bucket * range.len() as i64).seconds();
         let (mut sum, mut weights) = (0.0, 0.0);
         for name in links.map(|link| &self.context.inventory.components[link].recorded) {
-            let sent = summary.mean(MetricId::LinkSegs, name, range.clone()).unwrap_or(0.0) * seconds;
-            let lost = summary.weighted_mean(MetricId::LinkLoss, name, range.clone());
-            let weight = sent / (sent + HALF_KNOWN);
+            let lost = self.context.summary.weighted_mean(MetricId::LinkLoss, name, range.clone());
+            let weight = self.weight(name, range);
             sum += weight * lost.unwrap_or(0.0);
             weights += weight;
         }
@@ -165,11 +162,23 @@ impl Links<'_> {
     }
 
     fn round_trip(&self, links: impl Iterator<Item = usize>, range: &Range<usize>) -> Option<f64> {
-        let names = links.map(|link| &self.context.inventory.components[link].recorded);
-        let trips = names.filter_map(|name| self.context.summary.mean(MetricId::Rtt, name, range.clone()));
-        let logs: Vec<f64> = trips.map(|trip| (trip + NEGLIGIBLE_MS).ln()).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        (!logs.is_empty()).then(|| mean.exp() - NEGLIGIBLE_MS)
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for name in links.map(|link| &self.context.inventory.components[link].recorded) {
+            if let Some(trip) = self.context.summary.mean(MetricId::Rtt, name, range.clone()) {
+                let weight = self.weight(name, range);
+                sum += weight * (trip + NEGLIGIBLE_MS).ln();
+                weights += weight;
+            }
+        }
+        (weights > 0.0).then(|| (sum / weights).exp() - NEGLIGIBLE_MS)
+    }
+
+    /// How much of a connection is known, by the segments that it sent.
+    fn weight(&self, name: &str, range: &Range<usize>) -> f64 {
+        let summary = self.context.summary;
+        let seconds = (summary.bucket * range.len() as i64).seconds();
+        let sent = summary.mean(MetricId::LinkSegs, name, range.clone()).unwrap_or(0.0) * seconds;
+        sent / (sent + HALF_KNOWN)
     }
 }
 

@@ -1,6 +1,8 @@
 //! From episodes to suspects.
 //! In: everything that is known. Out: [`Suspect`]s, most serious first, and observations, which blame no component.
 
+use std::ops::Range;
+
 use super::advice::Place;
 use super::causes::Cause;
 use super::context::Context;
@@ -132,12 +134,16 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, step: Span, 
         confidence: rounded(first.confidence),
         severity: rounded(severity(&evidence)),
         persistence: episodes().map(|e| e.persistence).fold(0.0, f64::max),
-        since: incident.begin,
+        since: if is_from_begin { start.min(incident.begin) } else { incident.begin },
         until: if is_ongoing { end.max(incident.begin) } else { incident.end.min(end.max(incident.begin)) },
         is_ongoing,
         is_from_begin,
         usual_ratio: usual_ratio(&evidence, context),
-        since_uncertainty_seconds: uncertainty(incident, context, |episode| episode.begin == incident.begin),
+        since_uncertainty_seconds: if is_from_begin {
+            0.0
+        } else {
+            uncertainty(incident, context, |episode| episode.begin == incident.begin)
+        },
         until_uncertainty_seconds: if is_ongoing {
             0.0
         } else {
@@ -172,11 +178,13 @@ fn uncertainty(incident: &Incident, context: Context<'_>, has_it: impl Fn(&Episo
     of_end.or(episodes().map(|episode| episode.uncertainty).max()).unwrap_or(Span::ZERO).seconds()
 }
 
-/// True if a component differs from its peers at another time by at least half as much as during its incident. The anomalous
-/// windows may begin later and end earlier than that.
+/// Another time is divided into this many parts: a burst in it does not stand for all of it.
+const PARTS: usize = 4;
+
+/// True if a component differs from its peers in all parts of another time by at least half as much as during its incident. The
+/// anomalous windows may begin later and end earlier than that.
 fn is_as_bad(incident: &Incident, (from, to): (Timestamp, Timestamp), context: Context<'_>) -> bool {
-    let excess = |episode: &Episode, begin, end| {
-        let range = context.summary.range(begin, end);
+    let excess = |episode: &Episode, range: Range<usize>| {
         let own = context.peers.mean(episode.component, episode.metric, range.clone())?;
         let peers = context.peers.median(episode.component, episode.metric, range)?;
         let excess = context.peers.excess(episode.component, episode.metric.id, own / peers);
@@ -188,11 +196,15 @@ fn is_as_bad(incident: &Incident, (from, to): (Timestamp, Timestamp), context: C
         .map(|&e| &context.episodes[e])
         .filter(|episode| episode.metric.has_ratio())
         .max_by(|a, b| a.peak.total_cmp(&b.peak));
-    strongest.is_some_and(|episode| {
-        let during = excess(episode, incident.begin, incident.end);
-        let then = excess(episode, from, to);
-        during.zip(then).is_some_and(|(during, then)| then / during >= 0.5)
-    })
+    let Some(episode) = strongest else { return false };
+    let Some(during) = excess(episode, context.summary.range(incident.begin, incident.end)) else {
+        return false;
+    };
+    let then = context.summary.range(from, to);
+    let parts = PARTS.min(then.len());
+    let part = |at: usize| then.start + at * then.len() / parts..then.start + (at + 1) * then.len() / parts;
+    let excesses: Vec<f64> = (0..parts).filter_map(|at| excess(episode, part(at))).collect();
+    !excesses.is_empty() && excesses.iter().all(|then| then / during >= 0.5)
 }
 
 /// The culprit; or, of what it contains, the block device or else the component with the strongest evidence.

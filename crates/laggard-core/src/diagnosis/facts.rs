@@ -20,6 +20,8 @@ pub struct Strengths {
     pub latency: f64,
     /// Latency over whole minutes.
     pub minute_latency: f64,
+    /// Busy time for the same work.
+    pub busy_time: f64,
     pub more_disk_traffic: f64,
     pub less_disk_traffic: f64,
     pub more_received: f64,
@@ -35,6 +37,8 @@ pub struct Strengths {
     pub memory: f64,
     /// No samples.
     pub absence: f64,
+    /// No connections.
+    pub disconnection: f64,
     /// No requests.
     pub idleness: f64,
     /// Requests while the peers have none.
@@ -73,6 +77,8 @@ pub struct Facts {
     pub container: Option<Container>,
     /// The traffic of the affected host's interfaces, as a share of its peers'; nothing if there are several hosts.
     pub network_share: Option<f64>,
+    /// True if the affected host is known to have had connections in most of the time.
+    pub keeps_connections: bool,
     /// True if the network of the culprit's host was recorded.
     pub has_network: bool,
     /// The load of the affected disks, as a multiple of their peers'; nothing where it was not recorded.
@@ -160,6 +166,7 @@ impl Facts {
             held: held(&incident.culprit, context.inventory),
             container: container(&incident.culprit),
             network_share: network_share(incident, &affected, context),
+            keeps_connections: keeps_connections(incident, &affected, context),
             has_network: related_networks(&affected, context.inventory),
             load,
             is_lun,
@@ -175,7 +182,7 @@ const FULL_SHARE: f64 = 2.24;
 
 impl Strengths {
     pub(super) fn lost(&self) -> f64 {
-        self.absence.max(self.idleness)
+        self.absence.max(self.idleness).max(self.disconnection)
     }
 
     pub(super) fn highest(&self) -> f64 {
@@ -230,11 +237,15 @@ impl Strengths {
             MetricId::MemorySome if is_more => &mut self.memory,
             MetricId::MinuteAwait => &mut self.minute_latency,
             MetricId::Absence => &mut self.absence,
+            MetricId::Disconnection => &mut self.disconnection,
             MetricId::Idleness => &mut self.idleness,
             MetricId::Activity => &mut self.activity,
             _ => return,
         };
         *slot = slot.max(strength);
+        if metric.id == MetricId::Svctm && is_more {
+            self.busy_time = self.busy_time.max(strength);
+        }
     }
 }
 
@@ -294,6 +305,22 @@ fn related(incident: &Incident, affected: &BTreeSet<usize>, inventory: &Inventor
         );
     }
     related
+}
+
+/// True if all affected components are on hosts that were connected for most of an incident.
+fn keeps_connections(incident: &Incident, affected: &BTreeSet<usize>, context: Context<'_>) -> bool {
+    let components = &context.inventory.components;
+    let hosts: BTreeSet<&str> = affected.iter().map(|&c| components[c].host.as_str()).collect();
+    let range = context.summary.range(incident.begin, incident.end);
+    let is_connected = |host: &&str| {
+        let is_it = |component: &&Component| component.kind.is_host() && component.host == **host;
+        let component = components.iter().find(is_it);
+        let mean = component.and_then(|component| {
+            context.summary.mean(MetricId::Disconnection, &component.recorded, range.clone())
+        });
+        mean.is_some_and(|percent| percent < 50.0)
+    };
+    hosts.iter().all(is_connected)
 }
 
 fn network_share(incident: &Incident, affected: &BTreeSet<usize>, context: Context<'_>) -> Option<f64> {

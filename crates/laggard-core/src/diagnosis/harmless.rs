@@ -14,7 +14,7 @@ use super::suspect::{Named, Suspect};
 use super::weigh::WeighedCause;
 use super::{load, silence, traffic};
 use crate::model::component::{Container, Kind};
-use crate::model::metric::MetricId;
+use crate::model::metric::{Aspect, MetricId};
 use crate::model::time::{Span, Timestamp};
 use crate::suspects::blame::{Culprit, Incident};
 
@@ -135,7 +135,7 @@ fn unused(incident: &Incident, step: Span, context: Context<'_>) -> Option<Obser
     let is_traffic = |e: &&usize| context.episodes[**e].metric.id.is_traffic();
     let other = || incident.episodes.iter().filter(|e| !is_traffic(e));
     let is_all = |id| other().all(|&e| context.episodes[e].metric.id == id) && other().next().is_some();
-    let is_latency = |&e: &usize| context.episodes[e].metric.id.is_await();
+    let is_latency = |&e: &usize| context.episodes[e].metric.aspect == Aspect::Latency;
     let is_chance = if is_all(MetricId::Idleness) {
         silence::is_idle_by_chance(disk, incident, context)
     } else if incident.episodes.iter().all(is_latency) {
@@ -167,12 +167,14 @@ fn is_only_traffic(Case { incident, facts, context, is_past, .. }: Case<'_>) -> 
     let carries_more =
         s.more_network() > 1.0 || facts.network_share.is_some_and(|share| share > BUSY_NETWORK);
     // A slow network carries less, which does not explain that it is slow.
-    let has_traffic = carries_more
+    let has_traffic = carries_more && !traffic::delays_more_than_others(incident, context)
         || s.round_trips <= 1.0 && incident.episodes.iter().map(metric).any(|id| !id.is_round_trip());
     let is_of_network = incident.episodes.iter().map(metric).all(is_network);
     let has_short_trips = || s.round_trips <= 1.0 && traffic::has_usual_connections(incident, context);
     let is_foreign = || !is_past && !has_short_trips() && traffic::is_foreign(incident, context);
-    is_of_network && (has_traffic || is_past) && !is_harmful && !is_foreign()
+    let is_in_the_way =
+        || !is_past && s.round_trips > 1.0 && traffic::is_of_one_connection(incident, context);
+    is_of_network && (has_traffic || is_past) && !is_harmful && !is_foreign() && !is_in_the_way()
 }
 
 /// True if the components of a system take turns in this: the incident is ordinary for the system.

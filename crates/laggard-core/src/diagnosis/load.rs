@@ -10,6 +10,7 @@ use super::facts::Facts;
 use super::observation::LoadDifference;
 use super::requests::Mix;
 use super::same_load::{self, SLOWER};
+use super::same_work;
 use super::traffic::{self, EXPLAINED_SHARE};
 use crate::model::metric::MetricId;
 use crate::suspects::blame::Incident;
@@ -36,10 +37,23 @@ pub(super) fn explains(
     if facts.is_lun || has_other_reason {
         return None;
     }
+    let range = context.summary.range(incident.begin, incident.end);
+    let busy = |e: &&usize| context.episodes[**e].metric.id == MetricId::Svctm;
+    let busy: BTreeSet<usize> =
+        incident.episodes.iter().filter(busy).map(|&e| context.episodes[e].component).collect();
+    let is_slower = |&disk: &usize| {
+        same_work::busy_ratio(disk, &range, context).is_some_and(|ratio| ratio >= LEAST_RATIO)
+    };
+    // More load takes more time, but not for the same work.
+    if busy.iter().any(is_slower) {
+        return None;
+    }
     let is_slow = |&&e: &&usize| context.episodes[e].metric.id.is_await();
     let slow: BTreeSet<usize> =
         incident.episodes.iter().filter(is_slow).map(|&e| context.episodes[e].component).collect();
-    let range = context.summary.range(incident.begin, incident.end);
+    if slow.is_empty() && !busy.is_empty() {
+        return Some(LoadDifference::OtherMix);
+    }
     let difference = |&disk: &usize| DiskLoad::of(disk, &range, context)?.explanation(is_past);
     let differences: Option<Vec<LoadDifference>> = slow.iter().map(difference).collect();
     differences?.first().copied()

@@ -34,6 +34,7 @@ pub mod pictures;
 pub(crate) mod plain_errors;
 pub mod requests;
 mod same_load;
+mod same_work;
 pub mod severity;
 mod silence;
 pub(crate) mod tentative;

@@ -9,6 +9,7 @@ use crate::model::component::Kind;
 use crate::model::metric::MetricId;
 use crate::suspects::blame::Incident;
 use crate::suspects::episodes::Episode;
+use crate::tables::host_paths::NEGLIGIBLE_MS;
 
 /// Less than this many times the peers' traffic is uneven load.
 const FOREIGN_RATIO: f64 = 3.0;
@@ -41,6 +42,109 @@ pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
         let is_storage_server = moved > STORAGE_SHARE * peers;
         own > FOREIGN_RATIO * peers && is_storage_server && more < EXPLAINED_SHARE * (own - peers)
     })
+}
+
+/// A connection with this share of a host's segments is the reason for its traffic.
+const MOST_SEGMENTS: f64 = 0.5;
+
+/// True if most segments of an incident's storage servers are those of a connection that no other host has the like of. It may
+/// be a backup, so that it matters only where others wait for it.
+pub(super) fn is_of_one_connection(incident: &Incident, context: Context<'_>) -> bool {
+    let components = &context.inventory.components;
+    let range = context.summary.range(incident.begin, incident.end);
+    let is_link = |link: &&Component| link.kind == Kind::LINK;
+    let hosts: BTreeSet<&str> = incident
+        .episodes
+        .iter()
+        .map(|&e| &components[context.episodes[e].component])
+        .filter(|component| component.kind == Kind::NIC)
+        .map(|component| component.host.as_str())
+        .collect();
+    let is_server = |host: &&str| components.iter().any(|c| c.kind == Kind::SERVER && c.host == **host);
+    let is_of_one = |host: &&str| {
+        let segments = |link: &Component| {
+            context.summary.mean(MetricId::LinkSegs, &link.recorded, range.clone()).unwrap_or(0.0)
+        };
+        let own = || components.iter().filter(is_link).filter(|link| link.host == **host);
+        let is_alone = |link: &&Component| {
+            !components
+                .iter()
+                .filter(is_link)
+                .any(|other| other.host != **host && remote(other) == remote(link))
+        };
+        let all: f64 = own().map(segments).sum();
+        let most = own().filter(is_alone).map(segments).fold(0.0, f64::max);
+        all > 0.0 && most >= MOST_SEGMENTS * all
+    };
+    !hosts.is_empty() && hosts.iter().all(|host| is_server(host) && is_of_one(host))
+}
+
+/// Round trips are longer than those at the same traffic if they are more than this many times as long.
+const LONGER: f64 = 2.0;
+/// The usual round trip at some traffic is known from at least this many times with it.
+const FEWEST_TIMES: usize = 10;
+
+/// True if other hosts of an incident's group, or the same hosts at other times, had far shorter round trips though their
+/// interfaces carried as much: then traffic is not the reason.
+pub(super) fn delays_more_than_others(incident: &Incident, context: Context<'_>) -> bool {
+    let during = context.summary.range(incident.begin, incident.end);
+    let mut hosts = incident.episodes.iter().map(|&e| &context.episodes[e]).filter(|episode| {
+        context.inventory.components[episode.component].kind.is_host() && episode.metric.id.is_round_trip()
+    });
+    hosts.any(|episode| {
+        let own = HostTimes::of(episode.component, context);
+        let members = context.peers.members(episode.component);
+        let peers = members.iter().filter(|&&member| member != episode.component);
+        let others: Vec<HostTimes> = peers.map(|&member| HostTimes::of(member, context)).collect();
+        let own_trip = own.times(|at| during.contains(&at)).map(|(trip, _)| trip);
+        let Some(own_trip) = middle(own_trip.collect()) else { return false };
+        let carried = own.times(|at| during.contains(&at)).map(|(_, carried)| carried);
+        let Some(carried) = middle(carried.collect()) else { return false };
+        let as_busy: Vec<f64> = others
+            .iter()
+            .flat_map(|other| other.times(|_| true))
+            .chain(own.times(|at| !during.contains(&at)))
+            .filter(|(_, other)| *other >= carried)
+            .map(|(trip, _)| trip)
+            .collect();
+        as_busy.len() >= FEWEST_TIMES
+            && middle(as_busy)
+                .is_some_and(|usual| own_trip + NEGLIGIBLE_MS > LONGER * (usual + NEGLIGIBLE_MS))
+    })
+}
+
+/// The round trips of a host, and what its interfaces carried, bucket by bucket.
+struct HostTimes {
+    trips: Vec<f64>,
+    carried: Vec<f64>,
+}
+
+impl HostTimes {
+    fn of(host: usize, context: Context<'_>) -> HostTimes {
+        let components = &context.inventory.components;
+        let summary = context.summary;
+        let trips = summary.row(MetricId::PathRtt, &components[host].recorded).unwrap_or_default();
+        let nics = components.iter().filter(|c| c.kind == Kind::NIC && c.host == components[host].host);
+        let mut carried = vec![0.0; trips.len()];
+        for nic in nics {
+            for row in [MetricId::Rxbyt, MetricId::Txbyt].map(|metric| summary.row(metric, &nic.recorded)) {
+                carried.iter_mut().zip(row.into_iter().flatten()).for_each(|(sum, value)| *sum += value);
+            }
+        }
+        HostTimes { trips, carried }
+    }
+
+    /// The round trip and the traffic of each wanted bucket that has both.
+    fn times(&self, is_wanted: impl Fn(usize) -> bool) -> impl Iterator<Item = (f64, f64)> {
+        let both = self.trips.iter().copied().zip(self.carried.iter().copied()).enumerate();
+        both.filter(move |(at, (trip, carried))| is_wanted(*at) && !trip.is_nan() && !carried.is_nan())
+            .map(|(_, both)| both)
+    }
+}
+
+fn middle(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 /// True if the round trips of a host's connections were recorded, and all of them are with hosts that others have connections

@@ -6,7 +6,7 @@
 
 use super::calibration::CALIBRATION;
 use super::causes::Cause;
-use super::confidence::Support;
+use super::confidence::{HIGHEST, Support};
 use super::facts::Facts;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,8 @@ pub(super) fn weigh(facts: &Facts) -> Vec<WeighedCause> {
     let mut causes: Vec<WeighedCause> = weights.iter().enumerate().map(weighed).collect();
     if first < THIN {
         let (_, because) = Cause::Unknown.weigh(facts);
-        let confidence = 1.0 - causes.iter().map(|cause| cause.confidence).sum::<f64>();
+        let rest = 1.0 - causes.iter().map(|cause| cause.confidence).sum::<f64>();
+        let confidence = rest.min(HIGHEST);
         causes.insert(0, WeighedCause { cause: Cause::Unknown, confidence, because });
     }
     causes
@@ -87,6 +88,7 @@ mod tests {
             share: 0.6,
             container,
             network_share: None,
+            keeps_connections: false,
             has_network,
             load: None,
             is_lun,

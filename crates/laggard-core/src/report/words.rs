@@ -54,6 +54,7 @@ fn share(evidence: &Evidence, peers: &str) -> Option<String> {
             return Some(format!("{own} of its segments are retransmitted, of {peers} {others}"));
         }
         MetricId::Absence => "absent",
+        MetricId::Disconnection => "without a connection",
         MetricId::Idleness => "idle",
         MetricId::Activity => "in use",
         _ => return None,
@@ -80,7 +81,9 @@ fn peers(count: usize) -> String {
 /// Without samples, or without requests, for most of the time, by the strongest evidence.
 fn is_lost(suspect: &Suspect) -> bool {
     let is_zero = |evidence: &Evidence| match evidence.metric {
-        MetricId::Absence | MetricId::Idleness => evidence.value.is_none_or(|percent| percent > 50.0),
+        MetricId::Absence | MetricId::Idleness | MetricId::Disconnection => {
+            evidence.value.is_none_or(|percent| percent > 50.0)
+        }
         _ => evidence.value.unwrap_or(0.0) == 0.0,
     };
     let is_zero = suspect.evidence.first().is_some_and(is_zero);

@@ -1,6 +1,6 @@
 //! Groups of devices that consist of clusters for the whole recording.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::gap::divided;
@@ -207,12 +207,15 @@ const NEARLY_ALL: f64 = 0.9;
 /// Devices of one name have another role if their load differs by this factor.
 const LOAD_RATIO_OF_NAME: f64 = 2.0;
 
-/// Faster and slower devices.
+/// Faster and slower devices, of hosts that have only one or the other: a single device of a host that is slower may be faulty.
 fn by_speed(inventory: &Inventory, summary: &Summary, group: &PeerGroup) -> Option<(PeerGroup, PeerGroup)> {
     let levels = speeds(inventory, summary, group);
     let (faster, slower) = divided(&levels(0..summary.buckets), SPEED_RATIO.ln(), smallest(group))?;
     let is_lasting = parts(summary).all(|range| is_separate(&levels(range), &faster, &slower));
-    (is_large(faster.len(), group) && is_large(slower.len(), group) && is_lasting)
+    let host = |&at: &usize| inventory.components[group.members[at]].host.as_str();
+    let hosts: BTreeSet<&str> = faster.iter().map(host).collect();
+    let is_by_host = !slower.iter().any(|at| hosts.contains(host(at)));
+    (is_large(faster.len(), group) && is_large(slower.len(), group) && is_lasting && is_by_host)
         .then(|| (part(group, &faster, "speed=fast"), part(group, &slower, "speed=slow")))
 }
 

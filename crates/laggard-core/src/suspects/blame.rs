@@ -73,7 +73,7 @@ const THEMES: usize = 3;
 
 fn theme(episode: &Episode) -> usize {
     match episode.metric.id {
-        MetricId::Absence | MetricId::Idleness => 0,
+        MetricId::Absence | MetricId::Idleness | MetricId::Disconnection => 0,
         MetricId::Activity => 1,
         _ => 2,
     }

@@ -1,6 +1,7 @@
 //! Hosts by their connections: what a fault of a host's network does to all of them, in both directions.
-//! In: tables of links. Out: tables of hosts, with the share of lost segments and the round trip of their connections. Always:
-//! each connection counts alike, however much it carries, so that none hides the others.
+//! In: tables of links. Out: tables of hosts, with the share of lost segments and the round trip of their connections, and the
+//! time without any. Always: each connection that is in use counts alike, however much it carries, so that none hides the
+//! others; one that carries heartbeats only hardly counts.
 //!
 //! A single connection says little: it may be slow because of either end, and those that carry most also lose most, as senders
 //! probe for the capacity of a network. What all connections of a host have in common is the host.
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use super::Table;
 use crate::model::cluster::Inventory;
-use crate::model::component::Kind;
+use crate::model::component::{Kind, REMOTE_HOST};
 use crate::model::metric::MetricId;
 use crate::model::time::{Span, Timestamp};
 
@@ -30,6 +31,11 @@ pub struct HostPaths {
     /// The host behind an address.
     addresses: HashMap<String, String>,
     links: HashMap<Arc<str>, Link>,
+    /// For each host: connections with other recorded hosts are known as such. Others, such as an operator's, do not show that
+    /// its server works.
+    has_known_ends: Vec<bool>,
+    /// For each host: it had a connection so far.
+    was_connected: Vec<bool>,
     last: Option<Timestamp>,
 }
 
@@ -47,7 +53,10 @@ struct Sums {
     lost_shares: f64,
     weights: f64,
     trips: f64,
-    links: f64,
+    trip_weights: f64,
+    /// Its own links with samples, and those of them with a connection.
+    links: u32,
+    connected: u32,
 }
 
 impl HostPaths {
@@ -67,7 +76,22 @@ impl HostPaths {
                 addresses.insert(address.to_owned(), far.to_owned());
             }
         }
-        HostPaths { hosts, numbers, addresses, links: HashMap::new(), last: None }
+        let count = hosts.len();
+        let mut paths = HostPaths {
+            hosts,
+            numbers,
+            addresses,
+            links: HashMap::new(),
+            has_known_ends: vec![false; count],
+            was_connected: vec![false; count],
+            last: None,
+        };
+        for link in components().filter(|component| component.kind == Kind::LINK) {
+            if let [Some(near), Some(_)] = paths.link(&link.recorded.as_str().into()).ends {
+                paths.has_known_ends[near] = true;
+            }
+        }
+        paths
     }
 
     /// The tables of the hosts in a portion; none without connections.
@@ -85,8 +109,11 @@ impl HostPaths {
         let (segment_rows, trip_rows) = (rows(segments), rows(trips));
         let mut sums = vec![Sums::default(); self.hosts.len() * grid.len];
         let since = self.last.replace(grid.end()).map_or(grid.step, |last| grid.start - last);
+        let has_known_ends = self.has_known_ends.clone();
         for (row, name) in losses.components.iter().enumerate() {
             let link = self.link(name);
+            let [near, far] = link.ends;
+            let near = near.filter(|near| far.is_some() || !has_known_ends[*near]);
             let values = |table: &'_ Table, rows: &HashMap<Arc<str>, usize>, at: usize| {
                 rows.get(name).map_or(f64::NAN, |&row| table.row(row)[at])
             };
@@ -98,15 +125,40 @@ impl HostPaths {
                 for end in link.ends.into_iter().flatten() {
                     sums[end * grid.len + at].add(link, sent, trip);
                 }
+                if let Some(near) = near.filter(|_| !sent.is_nan()) {
+                    let sums = &mut sums[near * grid.len + at];
+                    sums.links += 1;
+                    // Without a connection there is no round trip.
+                    sums.connected += u32::from(!trip.is_nan());
+                }
             }
         }
+        let disconnected = self.disconnected(&sums, grid.len);
         let table = |id: MetricId, value: &dyn Fn(&Sums) -> f64| Table {
             metric: id.metric(),
             grid,
             components: self.hosts.clone(),
             values: sums.iter().map(value).collect(),
         };
-        vec![table(MetricId::PathLoss, &Sums::lost_percent), table(MetricId::PathRtt, &Sums::round_trip_ms)]
+        vec![
+            table(MetricId::PathLoss, &Sums::lost_percent),
+            table(MetricId::PathRtt, &Sums::round_trip_ms),
+            Table { values: disconnected, ..table(MetricId::Disconnection, &|_| 0.0) },
+        ]
+    }
+
+    /// The percentage of each instant in which a host had no connection; NaN until it has one.
+    fn disconnected(&mut self, sums: &[Sums], instants: usize) -> Vec<f64> {
+        let mut values = Vec::with_capacity(sums.len());
+        for (of_host, was_connected) in sums.chunks(instants.max(1)).zip(&mut self.was_connected) {
+            for Sums { links, connected, .. } in of_host {
+                *was_connected |= *connected > 0;
+                let is_known = *links > 0 && *was_connected;
+                let is_disconnected = *connected == 0;
+                values.push(if is_known { 100.0 * f64::from(u8::from(is_disconnected)) } else { f64::NAN });
+            }
+        }
+        values
     }
 
     fn link(&mut self, name: &Arc<str>) -> &mut Link {
@@ -149,7 +201,7 @@ fn far_end<'a>(
     link: &'a crate::model::cluster::Component,
     hosts: &HashMap<String, usize>,
 ) -> Option<&'a str> {
-    let stated = ["server", "client"].into_iter().filter_map(|role| link.attributes.get(role));
+    let stated = [REMOTE_HOST, "server", "client"].into_iter().filter_map(|role| link.attributes.get(role));
     let named = link.name.split_once('>').map(|(_, far)| far);
     let is_far = |name: &&str| *name != link.host && hosts.contains_key(*name);
     stated.map(String::as_str).chain(named).find(is_far)
@@ -180,8 +232,8 @@ impl Sums {
         }
         // The kernel's estimate is an old one where nothing was sent.
         if sent_per_second > 0.0 && trip_ms > 0.0 {
-            self.trips += (trip_ms + NEGLIGIBLE_MS).ln();
-            self.links += 1.0;
+            self.trips += weight * (trip_ms + NEGLIGIBLE_MS).ln();
+            self.trip_weights += weight;
         }
     }
 
@@ -190,7 +242,7 @@ impl Sums {
     }
 
     fn round_trip_ms(&self) -> f64 {
-        (self.trips / self.links).exp() - NEGLIGIBLE_MS
+        (self.trips / self.trip_weights).exp() - NEGLIGIBLE_MS
     }
 }
 

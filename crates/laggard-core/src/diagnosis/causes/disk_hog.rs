@@ -21,7 +21,9 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
         let both = (s.more_disk_traffic * s.latency).sqrt().max(s.more_disk_traffic);
         // A host that is short of memory pages to its disk.
         let paging = if s.memory > 1.0 { 0.3 } else { 1.0 };
-        weight(both) * unless(network) * paging * if facts.has_network { 1.0 } else { 0.7 }
+        // Its own requests take no longer each than the file server's.
+        let slower = s.busy_time / s.more_disk_traffic;
+        weight(both) * unless(network) * unless(slower) * paging * if facts.has_network { 1.0 } else { 0.7 }
     };
     let because = if !facts.moves_more() {
         "its disk has more requests than its peers', and moves no more data"

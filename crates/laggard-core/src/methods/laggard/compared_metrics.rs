@@ -27,6 +27,8 @@ const NEGLIGIBLE_DELAY_MS: f64 = 0.5;
 pub(super) enum ValueKind {
     /// A property of requests, such as latency. Zero: there was nothing to measure.
     Measurement,
+    /// The busy time of a device for its work.
+    BusyTime,
     /// A time that is part of every request's. This time, in the metric's unit, is negligible.
     Delay(f64),
     /// An amount. Negligible is [`NEGLIGIBLE_SHARE`] of the group's traffic in the same unit, or this if it is more.
@@ -61,13 +63,17 @@ const fn evidence(metric: MetricId, value: ValueKind, least: f64) -> ComparedMet
 /// Latencies are corrected for this.
 pub(super) const LOAD: MetricId = MetricId::Throughput;
 
-/// Latency is decisive. Traffic is only evidence: load may be uneven for good reasons.
+/// Latency and the busy time for the same work are decisive. Traffic is only evidence: load may be uneven for good reasons.
 const DISK: &[ComparedMetric] = &[
     decisive(MetricId::Await, ValueKind::Measurement, 0.21),
+    decisive(MetricId::Svctm, ValueKind::BusyTime, 0.35),
     evidence(MetricId::Throughput, ValueKind::Amount(0.0), 0.42),
     evidence(MetricId::RdSec, ValueKind::Amount(0.0), 0.42),
     evidence(MetricId::WrSec, ValueKind::Amount(0.0), 0.42),
 ];
+
+/// What a busy time is compared for, and the latency, which shows how many requests a device has at a time.
+const WORK: &[MetricId] = &[MetricId::Tps, MetricId::Await, MetricId::RdSec, MetricId::WrSec];
 
 /// Traffic that the peers do not have belongs to another workload.
 const NIC: &[ComparedMetric] = &[
@@ -88,8 +94,10 @@ const LINK: &[ComparedMetric] = &[
 ];
 
 /// A host is what all its connections have in common: their mean is steadier than that of one connection. Tasks that wait
-/// for a processor or for memory, far more than on the peers, slow down everything that a host serves.
+/// for a processor or for memory, far more than on the peers, slow down everything that a host serves. A server without a
+/// connection serves nothing; that is the first one, as clients have none between jobs.
 const HOST: &[ComparedMetric] = &[
+    presence(MetricId::Disconnection),
     decisive(MetricId::Loss, ValueKind::Share(NEGLIGIBLE_LOSS_PERCENT), 0.7),
     decisive(MetricId::PathLoss, ValueKind::AccumulatedShare(NEGLIGIBLE_LOSS_PERCENT), 0.42),
     decisive(MetricId::PathRtt, ValueKind::Delay(NEGLIGIBLE_DELAY_MS), 0.5),
@@ -113,7 +121,10 @@ pub(super) const IDLENESS: ComparedMetric = presence(MetricId::Idleness);
 pub(super) fn shortness(compared: ComparedMetric, covered: Span, full_length: Span) -> f64 {
     let exponent = match compared.value {
         // How much more a latency or a share of lost segments may differ briefly follows from how much it does.
-        ValueKind::Measurement | ValueKind::Share(_) | ValueKind::AccumulatedShare(_) => return 1.0,
+        ValueKind::Measurement
+        | ValueKind::BusyTime
+        | ValueKind::Share(_)
+        | ValueKind::AccumulatedShare(_) => return 1.0,
         // What all connections of a host have in common is not the traffic of one of them.
         ValueKind::Delay(_) if compared.metric == MetricId::PathRtt => return 1.0,
         ValueKind::Delay(_) => MILD,
@@ -133,7 +144,8 @@ fn of_kind(kind: &Kind) -> &'static [ComparedMetric] {
     match kind.as_str() {
         "nic" => NIC,
         "link" => LINK,
-        "server" | "client" => HOST,
+        "server" => HOST,
+        "client" => &HOST[1..],
         "socket" | "recorder" => &[],
         _ => DISK,
     }
@@ -155,14 +167,15 @@ pub(super) fn needed(kind: &Kind, is_wanted: impl Fn(&'static Metric) -> bool) -
             ValueKind::Measurement => of_kind(kind).iter().any(|other| other.metric == LOAD).then_some(LOAD),
             ValueKind::Share(_) => metric.weight,
             ValueKind::Amount(_)
+            | ValueKind::BusyTime
             | ValueKind::AccumulatedShare(_)
             | ValueKind::Delay(_)
             | ValueKind::Presence => None,
         };
         let weight = (metric.id == MetricId::Await).then_some(metric.weight).flatten();
-        for metric in
-            std::iter::once(metric).chain(other.map(MetricId::metric)).chain(weight.map(MetricId::metric))
-        {
+        let work: &[MetricId] = if compared.value == ValueKind::BusyTime { WORK } else { &[] };
+        let others = other.into_iter().chain(weight).chain(work.iter().copied());
+        for metric in std::iter::once(metric).chain(others.map(MetricId::metric)) {
             if !metrics.contains(&metric) {
                 metrics.push(metric);
             }

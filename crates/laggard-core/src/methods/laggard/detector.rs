@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use super::compared_metrics::{self, ComparedMetric, LOAD, NEGLIGIBLE_SHARE, ValueKind};
 use super::idle_runs::{IdleRun, IdleRuns};
+use super::load::LoadSlope;
 use super::period_means::{EndedPeriod, PERIODS, PeriodMeans};
-use super::ratio::{of_active, of_amounts};
+use super::ratio::{Rounding, of_active, of_amounts};
 use super::score::Distances;
 use super::settings::Settings;
 use super::shares::Shares;
 use super::windows::{EndedWindow, Windows};
+use super::work::Work;
 use crate::methods::usual_ratios::GroupRatios;
 use crate::methods::{GroupTables, Peers};
 use crate::model::metric::{Harm, Metric, MetricId, Unit};
@@ -38,6 +40,8 @@ pub(super) struct GroupDetector {
     /// Members with at least one request so far. An idle majority must not prevent the comparison of the others.
     is_used: Vec<bool>,
     idle: IdleRuns,
+    /// Of latencies.
+    rounding: Rounding,
     periods: Vec<PeriodMeans>,
     metrics: Vec<MetricDetector>,
     usual: GroupRatios,
@@ -119,6 +123,7 @@ impl GroupDetector {
             is_known: vec![false; peers.members.len()],
             is_used: vec![false; peers.members.len()],
             idle: IdleRuns::new(peers.members.len()),
+            rounding: Rounding::new(),
             periods: Vec::new(),
             metrics: Vec::new(),
             usual,
@@ -142,7 +147,11 @@ impl GroupDetector {
                 Harm::Down => &[-1.0],
                 Harm::Either => &[1.0, -1.0],
             };
-            let windows = || Windows::new(&self.settings, self.members, step, origin);
+            let slope = || match compared.value {
+                ValueKind::BusyTime => LoadSlope::of_busy_time(),
+                _ => LoadSlope::of_latency(),
+            };
+            let windows = || Windows::new(&self.settings, self.members, step, origin, slope());
             let directions = signs.iter().map(|&sign| Direction { sign, windows: windows() }).collect();
             let usual = self.usual.get(&compared.metric).into_iter().flatten();
             let usual = usual.map(|member| member.log).collect();
@@ -165,6 +174,10 @@ impl GroupDetector {
         for (_, values) in columns {
             self.is_used.iter_mut().zip(*values).for_each(|(used, value)| *used |= *value > 0.0);
         }
+        let columns = self.without_rounding(columns, &mut scratch.sorted);
+        let columns: Vec<(&'static Metric, &[f64])> =
+            columns.iter().map(|(metric, values)| (*metric, &**values)).collect();
+        let columns = columns.as_slice();
         let load = columns.iter().find(|(metric, _)| metric.id == LOAD);
         if let Some((metric, values)) = load {
             of_amounts(values, self.levels.negligible(metric), &mut scratch.sorted, &mut scratch.loads);
@@ -185,7 +198,13 @@ impl GroupDetector {
                 ValueKind::AccumulatedShare(negligible) => {
                     of_amounts(values, negligible, &mut scratch.sorted, &mut scratch.ratios);
                 }
-                ValueKind::Presence => continue,
+                ValueKind::BusyTime => {
+                    self.busy_time(compared, (instant, step), columns, scratch);
+                    continue;
+                }
+                ValueKind::Presence => {
+                    scratch.ratios.iter_mut().zip(*values).for_each(|(share, value)| *share = value / 100.0);
+                }
                 ValueKind::Share(negligible) => {
                     let shares = self.accumulated(metric, (step, elapsed), values, columns);
                     of_amounts(shares, negligible, &mut scratch.sorted, &mut scratch.ratios);
@@ -200,6 +219,43 @@ impl GroupDetector {
             self.idle(instant, step, columns, scratch);
             self.presence(instant, step, columns, is_recorded, scratch);
         }
+    }
+
+    /// The same columns with latencies that do not differ by what rounding explains.
+    fn without_rounding<'v>(
+        &mut self,
+        columns: &[(&'static Metric, &'v [f64])],
+        scratch: &mut Vec<f64>,
+    ) -> Vec<(&'static Metric, Cow<'v, [f64]>)> {
+        let of = |&(metric, values): &(&'static Metric, &'v [f64])| match metric.id {
+            MetricId::Await => (metric, self.rounding.without(values, scratch)),
+            _ => (metric, Cow::Borrowed(values)),
+        };
+        columns.iter().map(of).collect()
+    }
+
+    /// The busy time of each device for its work, where all of that was recorded.
+    fn busy_time(
+        &mut self,
+        compared: ComparedMetric,
+        (instant, step): (Timestamp, Span),
+        columns: &[(&'static Metric, &[f64])],
+        scratch: &mut Scratch,
+    ) {
+        let column = |id| columns.iter().find(|(metric, _)| metric.id == id).map(|(_, values)| *values);
+        let (Some(service_ms), Some(requests), Some(await_ms), Some(read), Some(written)) = (
+            column(MetricId::Svctm),
+            column(MetricId::Tps),
+            column(MetricId::Await),
+            column(MetricId::RdSec),
+            column(MetricId::WrSec),
+        ) else {
+            return;
+        };
+        let work = Work { service_ms, requests, await_ms, amounts: [read, written] };
+        work.compare(&self.is_used, &mut scratch.sorted, &mut scratch.ratios, &mut scratch.loads);
+        let detector = self.of_metric(compared, step, instant);
+        detector.push(instant, &scratch.ratios, Some(&scratch.loads));
     }
 
     /// The latency over whole periods. Without the number of requests, it is not known what a period's mean is.
@@ -476,7 +532,10 @@ fn compared(
             let middles = ended.statistics.middles();
             middles.into_iter().map(|middle| (sign * middle) as f32).collect()
         }),
-        distances: Distances::of(ended.statistics),
+        distances: match compared.value {
+            ValueKind::BusyTime => Distances::of_bounds(ended.statistics),
+            _ => Distances::of(ended.statistics),
+        },
     })
 }
 

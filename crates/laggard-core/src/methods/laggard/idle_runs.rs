@@ -7,8 +7,8 @@ use crate::model::time::{Span, Timestamp};
 
 /// A member that usually has this many requests in the time of a run did not get none by chance.
 const FEWEST_EXPECTED: f64 = 30.0;
-/// A shorter run is not worth an operator's time.
-const SHORTEST: Span = Span::from_seconds(30);
+/// A shorter run may be a pause between two jobs.
+const SHORTEST: Span = Span::from_seconds(20);
 const FEWEST_STEPS: u32 = 4;
 /// The other members have to work in this share of them.
 const WORKING_SHARE: f64 = 0.9;

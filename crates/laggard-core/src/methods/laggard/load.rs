@@ -5,7 +5,7 @@ const MOST: f64 = 0.3;
 /// Loads differ by at most this much, a quarter to four times: what a much larger difference does is not known from samples that
 /// vary by a third.
 const LARGEST_LOAD: f32 = 1.39;
-/// The slope stays near zero until the load has varied by this much.
+/// The slope stays near the assumed one until the load has varied by this much.
 const LEAST_VARIED: f64 = 0.5;
 /// After this many blocks, an observation weighs 1/e.
 const MEMORY_BLOCKS: f64 = 12.0;
@@ -13,22 +13,52 @@ const MEMORY_BLOCKS: f64 = 12.0;
 /// The slope of log latency over log load within components, pooled over a peer group and over time.
 ///
 /// Within components, so that one that is always slow and always loaded differently does not determine the slope.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct LoadSlope {
+    /// The slope, as long as nothing is known about it.
+    assumed: f64,
+    largest_load: f32,
     blocks: usize,
     covariance: f64,
     load_variance: f64,
 }
 
 /// The part of a logarithm of latency that the logarithm of a load explains.
-pub(super) fn explained(slope: f64, load: f32) -> f32 {
-    slope as f32 * load.clamp(-LARGEST_LOAD, LARGEST_LOAD)
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Explained {
+    slope: f64,
+    largest_load: f32,
+}
+
+impl Explained {
+    pub(super) fn by(self, load: f32) -> f32 {
+        self.slope as f32 * load.clamp(-self.largest_load, self.largest_load)
+    }
 }
 
 impl LoadSlope {
+    /// Load is taken to explain nothing.
+    pub(super) fn of_latency() -> LoadSlope {
+        LoadSlope::assumed(0.0, LARGEST_LOAD)
+    }
+
+    /// A device's requests are taken to share its busy time, however many there are at a time.
+    pub(super) fn of_busy_time() -> LoadSlope {
+        LoadSlope::assumed(1.0, f32::INFINITY)
+    }
+
+    fn assumed(assumed: f64, largest_load: f32) -> LoadSlope {
+        LoadSlope { assumed, largest_load, blocks: 0, covariance: 0.0, load_variance: 0.0 }
+    }
+
+    pub(super) fn explained(&self) -> Explained {
+        Explained { slope: self.slope(), largest_load: self.largest_load }
+    }
+
     /// From 0 (load explains nothing) to 1 (latency is proportional to load).
-    pub(super) fn slope(&self) -> f64 {
-        (self.covariance / (self.load_variance + LEAST_VARIED)).clamp(0.0, 1.0)
+    fn slope(&self) -> f64 {
+        let covariance = self.covariance + LEAST_VARIED * self.assumed;
+        (covariance / (self.load_variance + LEAST_VARIED)).clamp(0.0, 1.0)
     }
 
     /// True if no block was learnt.
@@ -67,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_slope_within_components_is_found_whatever_their_levels() {
-        let mut slope = LoadSlope::default();
+        let mut slope = LoadSlope::of_latency();
         let load: Vec<f64> = (0..1000).map(|n| 0.2 * f64::from(n % 7 - 3) / 3.0).collect();
         let of = |level: f64| (load.iter().map(|l| level + 0.3 * l).collect(), load.clone());
         slope.learn([of(0.0), of(1.5), of(-0.2)].into_iter());
@@ -76,13 +106,14 @@ mod tests {
 
     #[test]
     fn a_thousand_times_the_load_explains_no_more_than_four_times() {
-        assert_eq!(explained(0.5, 6.9), explained(0.5, 1.39));
-        assert_eq!(explained(0.5, -0.2), -0.1);
+        let explained = Explained { slope: 0.5, largest_load: LARGEST_LOAD };
+        assert_eq!(explained.by(6.9), explained.by(1.39));
+        assert_eq!(explained.by(-0.2), -0.1);
     }
 
     #[test]
     fn without_load_nothing_is_explained() {
-        let mut slope = LoadSlope::default();
+        let mut slope = LoadSlope::of_latency();
         slope.learn([(vec![0.1, 0.2], vec![f64::NAN, f64::NAN])].into_iter());
         assert_eq!(slope.slope(), 0.0);
     }

@@ -4,6 +4,7 @@
 //!
 //! 1. `ratio`: at every instant, the logarithm of each component's value over the median of its peers.
 //! 2. `load`: remove the part of a latency that a different load explains.
+//!    `work`: the busy time of devices is compared for the same work.
 //! 3. `shares`: percentages of rare events, such as lost segments, are first accumulated over time and per server.
 //! 4. `half_means`: over a window, the mean of the slower half counts, because a slow disk is rarely slow all the time.
 //!    `period_means`: latencies over whole minutes are compared as well, because a stall shows in few samples.
@@ -32,6 +33,7 @@ mod settings;
 mod shares;
 mod window_lengths;
 mod windows;
+mod work;
 
 pub use settings::Settings;
 

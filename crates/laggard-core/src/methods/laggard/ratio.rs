@@ -1,5 +1,7 @@
 //! The ratio of each component to the median of its peers at the same instant.
 
+use std::borrow::Cow;
+
 /// The median of the values that are not NaN; of an even number, the mean of the middle two.
 pub(super) fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
     scratch.clear();
@@ -18,6 +20,39 @@ pub(super) fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
 
 /// With fewer active peers there is no usual value.
 const FEWEST_ACTIVE: usize = 3;
+
+/// Recognizes values that were rounded to whole numbers before they were recorded.
+#[derive(Debug)]
+pub(super) struct Rounding {
+    is_whole: bool,
+    /// Values that are not 0, so far.
+    values: usize,
+}
+
+/// With fewer values, whole numbers may be chance.
+const FEWEST_VALUES: usize = 12;
+
+impl Rounding {
+    pub(super) fn new() -> Rounding {
+        Rounding { is_whole: true, values: 0 }
+    }
+
+    /// Moves rounded values towards their median, each by the difference that rounding may have made: 1 and 2 may be 1.49 and
+    /// 1.51. Other values stay as they are.
+    pub(super) fn without<'v>(&mut self, values: &'v [f64], scratch: &mut Vec<f64>) -> Cow<'v, [f64]> {
+        let counted = || values.iter().filter(|value| **value > 0.0);
+        self.values += counted().count();
+        self.is_whole &= counted().all(|value| value.fract() == 0.0);
+        let all: Vec<f64> = counted().copied().collect();
+        match median(&all, scratch) {
+            Some(middle) if self.is_whole && self.values >= FEWEST_VALUES => {
+                let moved = |value: f64| value - (value - middle).clamp(-1.0, 1.0);
+                Cow::Owned(values.iter().map(|&v| if v > 0.0 { moved(v) } else { v }).collect())
+            }
+            _ => Cow::Borrowed(values),
+        }
+    }
+}
 
 /// Logarithms of the ratios to the median of the active components. Zero means that there was nothing to measure: no
 /// request, no latency. If fewer than half of the present components that are ever used are active, all are NaN. The
@@ -65,6 +100,17 @@ mod tests {
         let mut ratios = vec![0.0; values.len()];
         of_active(values, |_| true, 0.0, &mut Vec::new(), &mut ratios);
         ratios
+    }
+
+    #[test]
+    fn rounded_values_differ_by_what_rounding_does_not_explain() {
+        let (mut rounding, mut scratch) = (Rounding::new(), Vec::new());
+        let values = [1.0, 1.0, 2.0, 1.0, 0.0, f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 40.0];
+        let moved = rounding.without(&values, &mut scratch);
+        assert_eq!((moved[2], moved[4], moved[14]), (1.0, 0.0, 39.0));
+        assert!(moved[5].is_nan());
+        assert_eq!(*rounding.without(&[1.0, 2.5, 2.0], &mut scratch), [1.0, 2.5, 2.0]);
+        assert_eq!(*rounding.without(&[1.0, 2.0, 1.0], &mut scratch), [1.0, 2.0, 1.0], "not whole before");
     }
 
     #[test]

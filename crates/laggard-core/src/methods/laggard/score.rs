@@ -37,8 +37,18 @@ pub(super) struct Distances {
 
 impl Distances {
     pub(super) fn of(statistics: Statistics) -> Distances {
-        let mut distances = uncentred(&statistics);
-        let middle = median(&distances);
+        Distances::above(statistics, f64::NEG_INFINITY)
+    }
+
+    /// Of ratios that are lower bounds. A member whose bound is close is no slower than those whose bounds are far off.
+    pub(super) fn of_bounds(statistics: Statistics) -> Distances {
+        Distances::above(statistics, 0.0)
+    }
+
+    /// From the group's median, or from `least` if that is less.
+    fn above(statistics: Statistics, least: f64) -> Distances {
+        let mut distances = uncentred(&statistics, least);
+        let middle = median(&distances).max(least);
         distances.iter_mut().for_each(|distance| *distance -= middle);
         Distances { distances, error: statistics.error }
     }
@@ -65,8 +75,8 @@ impl Distances {
 
 /// The distance of the slower half from the group's median, minus the distance of the faster half below it. A component
 /// that only varies more, in both directions, is not slow: a skewed clock has this effect.
-fn uncentred(statistics: &Statistics) -> Vec<f64> {
-    let (slow, fast) = (median(&statistics.slower), median(&statistics.faster));
+fn uncentred(statistics: &Statistics, least: f64) -> Vec<f64> {
+    let (slow, fast) = (median(&statistics.slower).max(least), median(&statistics.faster));
     let both = statistics.slower.iter().zip(&statistics.faster);
     both.map(|(slower, faster)| (slower - slow) + (faster - fast).min(0.0)).collect()
 }
@@ -132,6 +142,12 @@ mod tests {
         let (slower, faster) = (vec![0.1, 0.1, 0.1, 0.6], vec![-0.1, -0.1, -0.1, -0.6]);
         let distances = Distances::of(Statistics { slower, faster, error: vec![0.0; 4] });
         assert!(distances.distances[3] < 0.02, "{distances:?}");
+    }
+
+    #[test]
+    fn a_bound_that_is_close_is_no_larger_than_its_distance_from_the_peers_time() {
+        let distances = Distances::of_bounds(statistics(&[-0.9, -0.7, -0.8, 0.1], 0.0));
+        assert!((distances.distances[3] - 0.1).abs() < 1e-9, "{distances:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::half_means::remove_burst;
-use super::load::{LoadSlope, explained};
+use super::load::{Explained, LoadSlope};
 use super::score::{MemberStatistics, Statistics};
 use super::settings::Settings;
 use super::window_lengths::FEWEST_INSTANTS;
@@ -106,7 +106,13 @@ const LEAST_FRACTION: i64 = 8;
 
 impl Windows {
     /// The first windows begin at `origin`.
-    pub(super) fn new(settings: &Settings, members: usize, step: Span, origin: Timestamp) -> Windows {
+    pub(super) fn new(
+        settings: &Settings,
+        members: usize,
+        step: Span,
+        origin: Timestamp,
+        slope: LoadSlope,
+    ) -> Windows {
         let block = settings.block(step);
         let of = |length| Length { length, evaluations: 0 };
         let longer = settings.lengths.iter().filter(|l| **l > block);
@@ -117,7 +123,7 @@ impl Windows {
             origin,
             last: None,
             samples: Samples::default(),
-            slope: LoadSlope::default(),
+            slope,
             short: settings.below(block, step).map(|l| ShortWindows::new(of(l))).collect(),
             block: of(block),
             long: longer.map(|&length| LongWindows::new(of(whole_blocks(length, block)), block)).collect(),
@@ -164,16 +170,16 @@ impl Windows {
             self.slope.learn(self.samples.columns(self.members));
         }
         let is_short_ended = self.short.iter().any(|short| short.is_ended(origin, instant));
-        let slope = if is_short_ended { self.slope_so_far() } else { self.slope.slope() };
+        let explained = if is_short_ended { self.explained_so_far() } else { self.slope.explained() };
         for short in &mut self.short {
             let statistics = |begin| {
-                let members = self.samples.statistics(begin, self.members, slope, self.step);
+                let members = self.samples.statistics(begin, self.members, explained, self.step);
                 of_members(&members, self.autocorrelation)
             };
             ended.extend(short.end(origin, instant, self.step, self.samples.rows, statistics));
         }
         if block_ended {
-            let members = self.samples.statistics(self.samples.block, self.members, slope, self.step);
+            let members = self.samples.statistics(self.samples.block, self.members, explained, self.step);
             let rows = self.samples.rows - self.samples.block;
             self.long.iter_mut().for_each(|long| long.add(origin, last, &members, rows));
             let statistics = || of_members(&members, self.autocorrelation);
@@ -188,14 +194,13 @@ impl Windows {
 }
 
 impl Windows {
-    /// In the first block, the slope of its samples so far.
-    fn slope_so_far(&self) -> f64 {
-        if !self.slope.is_new() {
-            return self.slope.slope();
+    /// In the first block, by the slope of its samples so far.
+    fn explained_so_far(&self) -> Explained {
+        let mut slope = self.slope.clone();
+        if slope.is_new() {
+            slope.learn(self.samples.columns(self.members));
         }
-        let mut first = LoadSlope::default();
-        first.learn(self.samples.columns(self.members));
-        first.slope()
+        slope.explained()
     }
 
     /// Keeps the samples of open short windows only.
@@ -338,7 +343,7 @@ impl Samples {
         &self,
         begin: usize,
         members: usize,
-        slope: f64,
+        explained: Explained,
         step: Span,
     ) -> Vec<Option<MemberStatistics>> {
         let usable = (begin..self.rows).filter(|&row| self.is_usable(row, members)).count();
@@ -346,7 +351,8 @@ impl Samples {
         (0..members)
             .map(|member| {
                 samples.clear();
-                samples.extend((begin..self.rows).map(|row| self.adjusted(row * members + member, slope)));
+                samples
+                    .extend((begin..self.rows).map(|row| self.adjusted(row * members + member, explained)));
                 let present = samples.iter().filter(|sample| !sample.is_nan()).count();
                 remove_burst(&mut samples, step);
                 let statistics = MemberStatistics::of(&mut samples)?;
@@ -359,9 +365,9 @@ impl Samples {
         self.ratios[row * members..][..members].iter().any(|ratio| !ratio.is_nan())
     }
 
-    fn adjusted(&self, at: usize, slope: f64) -> f32 {
+    fn adjusted(&self, at: usize, explained: Explained) -> f32 {
         let load = self.loads.get(at).copied().filter(|load| !load.is_nan()).unwrap_or(0.0);
-        self.ratios[at] - explained(slope, load)
+        self.ratios[at] - explained.by(load)
     }
 }
 
@@ -505,7 +511,8 @@ mod tests {
 
     fn ends(minutes: i64, extra: i64) -> Vec<(i64, i64)> {
         let (step, first) = (Span::from_seconds(15), Timestamp::from_seconds(1_000_015));
-        let mut windows = Windows::new(&Settings::default(), 3, step, first - step);
+        let slope = LoadSlope::of_latency();
+        let mut windows = Windows::new(&Settings::default(), 3, step, first - step, slope);
         let mut ended = Vec::new();
         for n in 0..minutes * 4 + extra {
             ended.extend(windows.push(first + step * n, &[0.0, 0.0, 0.1], None));
