@@ -79,6 +79,15 @@ impl<'a> Tabulator<'a> {
         self.segments().flat_map(|t| &t.components).collect::<BTreeSet<_>>().len()
     }
 
+    /// The number of values of some metrics at an instant.
+    pub(crate) fn values(&self, metrics: &[&'static Metric]) -> usize {
+        let of_metric = |metric: &&Metric| {
+            let segments = self.segments().filter(|t| has_any(&t.segment, &[metric.table]));
+            segments.flat_map(|t| &t.components).collect::<BTreeSet<_>>().len()
+        };
+        metrics.iter().map(of_metric).sum()
+    }
+
     /// The covered periods, from the instant of their first sample to that of their last, in order; periods at most
     /// `step` apart are joined.
     pub fn stretches(&self, step: Span) -> Vec<CoveredTime> {
