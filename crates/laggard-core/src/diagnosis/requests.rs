@@ -37,7 +37,8 @@ impl Requests {
                 && time.components == count.components
             {
                 let total = time.values.iter().zip(&count.values).map(|(each, count)| each * count);
-                self.summary.take(&Table { values: total.collect(), ..time.clone() });
+                let (metric, grid, components) = (time.metric, time.grid, time.components.clone());
+                self.summary.take(&Table { metric, grid, components, values: total.collect() });
                 self.summary.take(count);
             }
         }

@@ -117,8 +117,10 @@ impl Tracker {
                 let key = (group, metric_scores.metric.id);
                 // Called faulty though calm is the filter's memory of windows before: nothing new.
                 if !verdict.is_anomalous {
-                    let known = self.tracks.get_mut(&component).and_then(|tracks| tracks.get_mut(&key));
-                    if is_counted && let Some(track) = known {
+                    if is_counted
+                        && let Some(tracks) = self.tracks.get_mut(&component)
+                        && let Some(track) = tracks.get_mut(&key)
+                    {
                         track.count(is_counted, -1.0);
                     }
                     continue;

@@ -46,9 +46,9 @@ pub fn portions(grid: Grid, instants: usize) -> Vec<Grid> {
     starts.map(part).collect()
 }
 
-/// The instants of a portion that holds about `values` values.
-pub fn portion_length(values: usize, components: usize) -> usize {
+/// The instants of a portion that holds about `values` values, with `each` at an instant.
+pub fn portion_length(values: usize, each: usize) -> usize {
     const FEWEST: usize = 64;
     const MOST: usize = 4096;
-    (values / components.max(1)).clamp(FEWEST, MOST)
+    (values / each.max(1)).clamp(FEWEST, MOST)
 }

@@ -47,10 +47,38 @@ impl Table {
         &self.values[component * self.grid.len..][..self.grid.len]
     }
 
+    /// The same components on a part of the grid.
+    pub fn part(&self, grid: Grid) -> Table {
+        let instants = self.grid.after(grid.start - grid.step, grid.end());
+        let mut values = Vec::with_capacity(self.components.len() * grid.len);
+        for row in 0..self.components.len() {
+            values.extend_from_slice(&self.row(row)[instants.clone()]);
+        }
+        Table { metric: self.metric, grid, components: self.components.clone(), values }
+    }
+
     /// Adds the components of another table of the same metric and grid.
     pub fn extend(&mut self, other: Table) {
         debug_assert_eq!((self.metric.id, self.grid), (other.metric.id, other.grid));
         self.components.extend(other.components);
         self.values.extend(other.values);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covered_times::portions;
+    use super::*;
+    use crate::model::metric::MetricId;
+    use crate::model::time::{Span, Timestamp};
+
+    #[test]
+    fn the_parts_of_a_table_have_its_values_in_the_order_of_time() {
+        let grid = Grid { start: Timestamp::from_seconds(30), step: Span::from_seconds(15), len: 3 };
+        let components = vec!["a".into(), "b".into()];
+        let metric = MetricId::Await.metric();
+        let table = Table { metric, grid, components, values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] };
+        let values = portions(grid, 2).into_iter().map(|part| table.part(part).values);
+        assert_eq!(values.collect::<Vec<_>>(), [vec![1.0, 2.0, 4.0, 5.0], vec![3.0, 6.0]]);
     }
 }

@@ -78,6 +78,7 @@ impl Summary {
             (after / bucket.micros()) as usize
         });
         let at: Vec<usize> = at.collect();
+        means.reserve(table.components.len() * buckets);
         for (row, name) in table.components.iter().enumerate() {
             let begin = means.row(name, buckets) * buckets;
             for (value, at) in table.row(row)[instants.clone()].iter().zip(&at) {
@@ -148,6 +149,12 @@ impl Means {
         Means { metric, rows: HashMap::new(), sums: Vec::new(), counts: Vec::new(), products, weights }
     }
 
+    /// Makes room for this many values: a vector that grows row by row takes up to twice the memory.
+    fn reserve(&mut self, values: usize) {
+        self.sums.reserve_exact(values.saturating_sub(self.sums.len()));
+        self.counts.reserve_exact(values.saturating_sub(self.counts.len()));
+    }
+
     /// Adds the values of a row with the weight and the bucket of each.
     fn weigh<'a>(
         &mut self,
@@ -155,6 +162,8 @@ impl Means {
         values: impl Iterator<Item = ((&'a f64, &'a f64), &'a usize)>,
     ) {
         let len = self.weights.len().max(row.end);
+        self.products.reserve_exact(self.sums.capacity() - self.products.len());
+        self.weights.reserve_exact(self.sums.capacity() - self.weights.len());
         self.products.resize(len, 0.0);
         self.weights.resize(len, 0.0);
         for ((value, weight), at) in values {

@@ -14,6 +14,7 @@ use laggard_core::model::metric::Metric;
 use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::recording::{ReadError, Recording, Visitor};
 use laggard_core::suspects::feedback::Feedback;
+use laggard_core::tables::Table;
 use laggard_core::tables::covered_times::{portion_length, portions};
 use laggard_core::tables::grid::Grid;
 use laggard_core::tables::recorded_times::{FileTime, RecordedTimes};
@@ -50,8 +51,11 @@ pub enum OpenError {
     Unreadable(String),
 }
 
-/// Values of one metric in a portion: they bound the memory.
-const VALUES_IN_A_PORTION: usize = 8_000_000;
+/// Values of all metrics in a portion: they bound the memory. Each portion decodes the row groups again that it shares with the
+/// one before.
+const VALUES_IN_A_PORTION: usize = 16_000_000;
+/// Instants of a portion that are handed out together: scores of windows take several times the memory of their values.
+const INSTANTS_TOGETHER: usize = 64;
 /// The tables with metrics that are compared.
 const TABLES: [&str; 4] = ["disk", "net", "link", "tcp"];
 
@@ -106,8 +110,8 @@ impl DatasetRecording {
         self.problems.extend(problems.into_iter().filter(|problem| known.insert(problem.to_string())));
     }
 
-    fn portions(&self, tabulator: &Tabulator, step: Span) -> Vec<Grid> {
-        let length = portion_length(VALUES_IN_A_PORTION, tabulator.components());
+    fn portions(&self, tabulator: &Tabulator, metrics: &[&'static Metric], step: Span) -> Vec<Grid> {
+        let length = portion_length(VALUES_IN_A_PORTION, tabulator.values(metrics));
         let stretches = tabulator.stretches(step);
         let grids = stretches.iter().filter_map(|stretch| self.times.grid(*stretch, step));
         grids.flat_map(|grid| portions(grid, length)).collect()
@@ -139,15 +143,18 @@ impl Recording for DatasetRecording {
     ) -> Result<ControlFlow<()>, ReadError> {
         let names: Vec<&str> = metrics.iter().map(|metric| metric.table).collect();
         let mut tabulator = tabulator(&self.segments, &names);
-        let grids = self.portions(&tabulator, step);
+        let grids = self.portions(&tabulator, metrics, step);
         let all: usize = grids.iter().map(|grid| grid.len).sum();
         let (mut done, mut flow) = (0, ControlFlow::Continue(()));
-        for &grid in &grids {
+        'portions: for &grid in &grids {
             let tables = tabulator.tables(metrics, grid);
-            done += grid.len;
-            flow = visitor(&tables, done as f64 / all as f64);
-            if flow.is_break() {
-                break;
+            for part in portions(grid, INSTANTS_TOGETHER) {
+                done += part.len;
+                let parts: Vec<Table> = tables.iter().map(|table| table.part(part)).collect();
+                flow = visitor(&parts, done as f64 / all as f64);
+                if flow.is_break() {
+                    break 'portions;
+                }
             }
         }
         let problems = tabulator.into_problems();

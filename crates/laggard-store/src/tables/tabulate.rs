@@ -11,7 +11,7 @@ use laggard_core::model::time::{Span, Timestamp};
 use laggard_core::tables::Table;
 use laggard_core::tables::covered_times::{CoveredTime, joined};
 use laggard_core::tables::grid::Grid;
-use rayon::prelude::{IntoParallelIterator, ParallelIterator};
+use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::dataset::Dataset;
 use crate::dataset::segment::Segment;
@@ -79,6 +79,15 @@ impl<'a> Tabulator<'a> {
         self.segments().flat_map(|t| &t.components).collect::<BTreeSet<_>>().len()
     }
 
+    /// The number of values of some metrics at an instant.
+    pub(crate) fn values(&self, metrics: &[&'static Metric]) -> usize {
+        let of_metric = |metric: &&Metric| {
+            let segments = self.segments().filter(|t| has_any(&t.segment, &[metric.table]));
+            segments.flat_map(|t| &t.components).collect::<BTreeSet<_>>().len()
+        };
+        metrics.iter().map(of_metric).sum()
+    }
+
     /// The covered periods, from the instant of their first sample to that of their last, in order; periods at most
     /// `step` apart are joined.
     pub fn stretches(&self, step: Span) -> Vec<CoveredTime> {
@@ -108,15 +117,16 @@ impl<'a> Tabulator<'a> {
         keep_freed_memory();
         let query = Query { metrics, grid, wanted: self.wanted };
         let hosts: Vec<&[Arc<TimedSegment>]> = self.hosts.values().map(Vec::as_slice).collect();
-        let of_hosts: Vec<HostTables> = hosts.into_par_iter().map(|segments| query.ask(segments)).collect();
         let mut tables: Vec<Table> = metrics.iter().map(|metric| Table::new(metric, grid)).collect();
-        for (number, table) in tables.iter_mut().enumerate() {
-            table.values.reserve(of_hosts.iter().map(|of_hosts| of_hosts.tables[number].values.len()).sum());
+        let mut problems = Vec::new();
+        for together in hosts.chunks(HOSTS_PER_THREAD * rayon::current_num_threads()) {
+            let of_hosts: Vec<HostTables> = together.par_iter().map(|segments| query.ask(segments)).collect();
+            for of_host in of_hosts {
+                tables.iter_mut().zip(of_host.tables).for_each(|(table, part)| table.extend(part));
+                problems.extend(of_host.problems);
+            }
         }
-        for HostTables { tables: of_host, problems } in of_hosts {
-            tables.iter_mut().zip(of_host).for_each(|(table, part)| table.extend(part));
-            self.note(problems);
-        }
+        self.note(problems);
         tables
     }
 
@@ -138,6 +148,9 @@ pub(crate) fn has_any(segment: &Segment, tables: &[&str]) -> bool {
     };
     tables.iter().any(|table| has(table))
 }
+
+/// Hosts that a thread reads before their tables are joined: until then these take twice the memory.
+const HOSTS_PER_THREAD: usize = 8;
 
 /// The largest block whose release changes glibc's thresholds has 32 MiB.
 const KEPT_BYTES: usize = 24 << 20;

@@ -119,27 +119,28 @@ impl LaggardEvaluator {
 
     fn scored(&self, key: &PoolKey, group: usize, ended: &ComparedWindow) -> ScoredWindow {
         let ComparedWindow { compared, distances, .. } = ended;
-        let chance = chance(ended.covered);
-        let spread = self.pools.spread(key, distances, compared.least);
-        let pooled = self.pools.limit(key, distances, compared.least, chance);
+        let (pool, chance) = (self.pools.of(key), chance(ended.covered));
+        let spread = pool.spread(distances, compared.least);
+        let (pooled, deviations) = (pool.limit(spread, chance), normal_deviations(chance));
         let severe = compared.least * shortness(*compared, ended.covered, self.settings.full_length);
-        let of_member = |(member, (&distance, lower_bound)): (usize, (&f64, f64))| {
-            let usual = self.groups[group].detector.usual_variation(key.metric, member);
-            let own = self.pools.variation(key, group, member).max(usual);
+        let of_member = |(member, ((&distance, lower_bound), varied)): (usize, ((&f64, f64), f64))| {
+            let own = self.groups[group].detector.usual_variation(key.metric, member).max(varied);
             let limit = compared.least.hypot(self.settings.deviations * spread.max(own));
-            let least = severe.hypot(pooled.max(normal_deviations(chance) * own));
             let is_anomalous = distance > limit;
-            let is_unlikely = compared.is_decisive && is_anomalous && distance > least;
+            // Few members are anomalous, and `hypot` takes long.
+            let least = is_anomalous.then(|| severe.hypot(pooled.max(deviations * own)));
+            let is_unlikely = compared.is_decisive && least.is_some_and(|least| distance > least);
             MemberScore {
                 score: (distance / limit) as f32,
                 threshold: 1.0,
                 is_anomalous,
                 is_unlikely,
-                is_faulty: is_unlikely && lower_bound > least,
+                is_faulty: is_unlikely && least.is_some_and(|least| lower_bound > least),
             }
         };
-        let both = distances.distances.iter().zip(distances.lower_bounds(ended.evaluations));
-        ScoredWindow { window: ended.window, scores: both.enumerate().map(of_member).collect() }
+        let bounds = distances.lower_bounds(ended.evaluations);
+        let members = distances.distances.iter().zip(bounds).zip(pool.variations(group));
+        ScoredWindow { window: ended.window, scores: members.enumerate().map(of_member).collect() }
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Pools(BTreeMap<PoolKey, Pool>);
 
 /// One pool.
 #[derive(Debug)]
-struct Pool {
+pub(super) struct Pool {
     /// The number of distances in each bin.
     bins: Vec<u32>,
     distances: u64,
@@ -75,29 +75,9 @@ impl Pools {
         }
     }
 
-    /// The distance that a healthy member of a group exceeds in a window with this chance. Where the pool is large, its own
-    /// tail is continued, which may be heavier than that of a normal distribution.
-    pub(super) fn limit(&self, key: &PoolKey, distances: &Distances, least: f64, chance: f64) -> f64 {
-        let normal = normal_deviations(chance) * self.spread(key, distances, least);
-        self.0.get(key).and_then(|pool| pool.tail(chance)).map_or(normal, |tail| tail.max(normal))
-    }
-
-    /// The spread of the members of a group in a window: that of the pool, or more if the group is wider.
-    pub(super) fn spread(&self, key: &PoolKey, distances: &Distances, least: f64) -> f64 {
-        let prior = PRIOR_SHARE * least;
-        let pooled = self.0.get(key).map_or(prior, |pool| pool.spread(prior));
-        let (own, members) = distances.faster_spread();
-        let weight = members as f64 / (members as f64 + POOL_MEMBERS);
-        let shrunk = weight * own * own + (1.0 - weight) * pooled * pooled;
-        shrunk.sqrt().max(pooled)
-    }
-}
-
-impl Pools {
-    /// How much a member of a group varies by itself. A normal distribution has half of its squares on the faster side.
-    pub(super) fn variation(&self, key: &PoolKey, group: usize, member: usize) -> f64 {
-        let varied = self.0.get(key).and_then(|pool| pool.varied.get(&group)?.get(member));
-        varied.map_or(0.0, |varied| (2.0 * varied.squares / varied.windows.max(1.0)).sqrt())
+    /// The pool of a window that was added.
+    pub(super) fn of(&self, key: &PoolKey) -> &Pool {
+        &self.0[key]
     }
 }
 
@@ -125,7 +105,29 @@ impl Pool {
         *known = (*known).max(members);
     }
 
-    fn spread(&self, prior: f64) -> f64 {
+    /// The spread of the members of a group in a window: that of the pool, or more if the group is wider.
+    pub(super) fn spread(&self, distances: &Distances, least: f64) -> f64 {
+        let pooled = self.pooled_spread(PRIOR_SHARE * least);
+        let (own, members) = distances.faster_spread();
+        let weight = members as f64 / (members as f64 + POOL_MEMBERS);
+        let shrunk = weight * own * own + (1.0 - weight) * pooled * pooled;
+        shrunk.sqrt().max(pooled)
+    }
+
+    /// The distance that a healthy member of a group with this spread exceeds in a window with this chance. Where the pool is
+    /// large, its own tail is continued, which may be heavier than that of a normal distribution.
+    pub(super) fn limit(&self, spread: f64, chance: f64) -> f64 {
+        let normal = normal_deviations(chance) * spread;
+        self.tail(chance).map_or(normal, |tail| tail.max(normal))
+    }
+
+    /// How much each member of a group varies by itself. A normal distribution has half of its squares on the faster side.
+    pub(super) fn variations(&self, group: usize) -> impl Iterator<Item = f64> + '_ {
+        let varied = self.varied.get(&group).into_iter().flatten();
+        varied.map(|varied| (2.0 * varied.squares / varied.windows.max(1.0)).sqrt())
+    }
+
+    fn pooled_spread(&self, prior: f64) -> f64 {
         let enough = WITHIN.iter().filter(|(_, _, least)| self.distances >= *least);
         let measured =
             enough.map(|(share, deviations, _)| self.quantile(*share) / deviations).fold(0.0, f64::max);
@@ -192,7 +194,7 @@ mod tests {
     fn many_groups_give_the_spread_of_their_members() {
         let mut pools = Pools::default();
         (0..40).for_each(|group| pools.add(&key(), group, &normal(0.1)));
-        let spread = pools.spread(&key(), &normal(0.1), 0.2);
+        let spread = pools.of(&key()).spread(&normal(0.1), 0.2);
         assert!((spread - 0.1).abs() < 0.02, "{spread}");
     }
 
@@ -200,14 +202,14 @@ mod tests {
     fn a_group_that_is_narrow_by_chance_gets_the_spread_of_the_others() {
         let mut pools = Pools::default();
         (0..40).for_each(|group| pools.add(&key(), group, &normal(0.1)));
-        assert!(pools.spread(&key(), &normal(0.01), 0.15) > 0.08);
+        assert!(pools.of(&key()).spread(&normal(0.01), 0.15) > 0.08);
     }
 
     #[test]
     fn a_group_that_is_wider_keeps_much_of_its_own_spread() {
         let mut pools = Pools::default();
         (0..40).for_each(|group| pools.add(&key(), group, &normal(0.05)));
-        let wide = pools.spread(&key(), &normal(0.5), 0.15);
+        let wide = pools.of(&key()).spread(&normal(0.5), 0.15);
         assert!(wide > 0.25 && wide < 0.5, "{wide}");
     }
 
@@ -220,7 +222,8 @@ mod tests {
             calm.add(&key(), group, &normal(0.1));
             slow.add(&key(), group, &with_slow);
         }
-        assert_eq!(calm.spread(&key(), &normal(0.1), 0.1), slow.spread(&key(), &normal(0.1), 0.1));
+        let spread = |pools: &Pools| pools.of(&key()).spread(&normal(0.1), 0.1);
+        assert_eq!(spread(&calm), spread(&slow));
     }
 
     #[test]
@@ -230,8 +233,9 @@ mod tests {
             let swings = if n % 2 == 0 { 0.7 } else { -0.7 };
             pools.add(&key(), 0, &distances(vec![0.0, 0.01, -0.01, swings, 0.7]));
         }
-        assert!((pools.variation(&key(), 0, 3) - 0.7).abs() < 0.01);
-        assert_eq!(pools.variation(&key(), 0, 4), 0.0);
+        let variations: Vec<f64> = pools.of(&key()).variations(0).collect();
+        assert!((variations[3] - 0.7).abs() < 0.01);
+        assert_eq!(variations[4], 0.0);
     }
 
     #[test]
@@ -239,6 +243,6 @@ mod tests {
         let mut pools = Pools::default();
         let group = distances(vec![-0.001, 0.0, 0.2]);
         (0..1000).for_each(|_| pools.add(&key(), 0, &group));
-        assert!(pools.spread(&key(), &group, 0.2) > 0.04);
+        assert!(pools.of(&key()).spread(&group, 0.2) > 0.04);
     }
 }
