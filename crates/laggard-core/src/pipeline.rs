@@ -83,7 +83,7 @@ pub fn diagnose(
     incidents.extend(host_outages::incidents(inventory, &outages, step, &mut episodes));
 
     // Diagnosis.
-    let ordinary = ordinary(tracker, &episodes, (from, to));
+    let ordinary = ordinary(tracker, &episodes, &inventory.groups, (from, to));
     let slow = episodes.iter().chain(&unlikely);
     let requests = requests(recording, inventory, slow, method, (from, to))?;
     let context = Context {
@@ -151,7 +151,7 @@ fn tentative_suspects(
         !names.into_iter().any(|name| mentioned.contains(name))
     };
     let episodes: Vec<Episode> = context.episodes.iter().filter(is_new).cloned().collect();
-    let ordinary = ordinary(context.tracker, &episodes, ends);
+    let ordinary = ordinary(context.tracker, &episodes, &context.inventory.groups, ends);
     let context = Context { episodes: &episodes, ordinary: &ordinary, ..context };
     let explanation = explain(context, blame(context.inventory, &episodes), Reasoning::Weight, step, ends.1);
     explanation.suspects.into_iter().map(|(suspect, _)| suspect).collect()

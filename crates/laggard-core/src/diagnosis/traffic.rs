@@ -44,22 +44,14 @@ pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
     })
 }
 
-/// A connection with this share of a host's segments is the reason for its traffic.
-const MOST_SEGMENTS: f64 = 0.5;
-
-/// True if most segments of an incident's storage servers are those of a connection that no other host has the like of. It may
-/// be a backup, so that it matters only where others wait for it.
+/// True if the busiest connection of an incident's storage servers is one that no other host has the like of. It may be a
+/// backup, so that it matters only where others wait for it.
 pub(super) fn is_of_one_connection(incident: &Incident, context: Context<'_>) -> bool {
     let components = &context.inventory.components;
     let range = context.summary.range(incident.begin, incident.end);
     let is_link = |link: &&Component| link.kind == Kind::LINK;
-    let hosts: BTreeSet<&str> = incident
-        .episodes
-        .iter()
-        .map(|&e| &components[context.episodes[e].component])
-        .filter(|component| component.kind == Kind::NIC)
-        .map(|component| component.host.as_str())
-        .collect();
+    let hosts: BTreeSet<&str> =
+        incident.episodes.iter().map(|&e| components[context.episodes[e].component].host.as_str()).collect();
     let is_server = |host: &&str| components.iter().any(|c| c.kind == Kind::SERVER && c.host == **host);
     let is_of_one = |host: &&str| {
         let segments = |link: &Component| {
@@ -72,11 +64,9 @@ pub(super) fn is_of_one_connection(incident: &Incident, context: Context<'_>) ->
                 .filter(is_link)
                 .any(|other| other.host != **host && remote(other) == remote(link))
         };
-        let all: f64 = own().map(segments).sum();
-        let most = own().filter(is_alone).map(segments).fold(0.0, f64::max);
-        all > 0.0 && most >= MOST_SEGMENTS * all
+        own().max_by(|a, b| segments(a).total_cmp(&segments(b))).is_some_and(|busiest| is_alone(&busiest))
     };
-    !hosts.is_empty() && hosts.iter().all(|host| is_server(host) && is_of_one(host))
+    hosts.iter().all(|host| is_server(host) && is_of_one(host))
 }
 
 /// Round trips are longer than those at the same traffic if they are more than this many times as long.

@@ -19,7 +19,7 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
                 if others.is_empty() {
                     "each at another time".into()
                 } else {
-                    format!("and at other times so did {}", listed(others, MOST_NAMED))
+                    format!("and so did {}", listed(others, MOST_NAMED))
                 },
             ),
             format!("ordinary for this system; for details: --from {since} --to {until}"),

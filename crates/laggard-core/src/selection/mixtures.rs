@@ -240,7 +240,7 @@ fn speeds(
     }
 }
 
-/// Hosts of another generation: their devices are slower on average. A host alone may be faulty.
+/// Hosts of another generation: their devices are slower. A host alone may be faulty.
 fn by_speed_of_hosts(
     inventory: &Inventory,
     summary: &Summary,
@@ -256,10 +256,10 @@ fn by_speed_of_hosts(
     let speeds = speeds(inventory, summary, group);
     let levels = |range: Range<usize>| -> Vec<f64> {
         let of_members = speeds(range);
-        let mean = |members: &Vec<usize>| {
-            members.iter().map(|&at| of_members[at]).sum::<f64>() / members.len() as f64
-        };
-        hosts.values().map(mean).collect()
+        // All of them are slower: a single one may be faulty.
+        let fastest =
+            |members: &Vec<usize>| members.iter().map(|&at| of_members[at]).fold(f64::NAN, f64::min);
+        hosts.values().map(fastest).collect()
     };
     let (faster, slower) = divided(&levels(0..summary.buckets), SPEED_RATIO.ln(), FEWEST_HOSTS)?;
     let is_lasting = parts(summary).all(|range| is_separate(&levels(range), &faster, &slower));

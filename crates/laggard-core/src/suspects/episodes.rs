@@ -42,6 +42,8 @@ pub struct AnomalousRun {
     pub end: Timestamp,
     /// The highest score, as a multiple of its threshold.
     pub peak: f64,
+    /// The mean score of its windows.
+    pub mean: f64,
     pub is_faulty: bool,
 }
 
@@ -192,6 +194,7 @@ impl Tracker {
                 begin: run.begin,
                 end: run.end,
                 peak: run.peak,
+                mean: run.sum / run.windows as f64,
                 is_faulty: run.faulty.is_some(),
             })
         })

@@ -1,11 +1,15 @@
 //! Components that take turns: what many of them do at different times is ordinary for the system, not a fault.
 //! In: the anomalous windows of all components. Out: for each episode, those that had the like at other times.
-//! Always: an episode that lasted longer, or was more severe, than those of the others is not ordinary.
+//! Always: an episode that lasted far longer, or was far more severe, than those of the others is not ordinary.
+//!
+//! The longest of many ordinary times is several times as long as most of them: their lengths are about exponentially
+//! distributed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::episodes::{AnomalousRun, Episode, Tracker};
-use crate::model::metric::MetricId;
+use crate::model::cluster::PeerGroup;
+use crate::model::metric::{Aspect, MetricId};
 use crate::model::time::{Span, Timestamp};
 
 /// Others that have to show the like. Latency varies, so that two may be slow by chance; a system in which another
@@ -13,17 +17,23 @@ use crate::model::time::{Span, Timestamp};
 const OTHERS: usize = 3;
 const OTHERS_IDLE: usize = 1;
 
+/// The largest of n exponentially distributed amounts exceeds `ln n` means, and this many more, once in twenty times.
+const RARE: f64 = 3.0;
+/// If more than this share of a group differs from the others at the same time, it is not known which of them are as they should be.
+const LARGEST_SHARE: f64 = 0.25;
+const FEWEST_TOGETHER: usize = 4;
 /// A score, a length of windows, and a duration, of at least this share is the like of it. The last windows of a recording
 /// are shorter.
 const ALIKE: f64 = 0.7;
 /// Those that follow each other have at most this share of the shorter one's time in common.
 const COMMON: f64 = 0.25;
 
-/// For each episode, the components that had the like at other times; none, if it is not ordinary. The recording has
-/// samples between two `ends`.
+/// For each episode, the components that had the like at other times, or too many at the same time; none, if it is not ordinary.
+/// The recording has samples between two `ends`.
 pub fn ordinary(
     tracker: &Tracker,
     episodes: &[Episode],
+    groups: &[PeerGroup],
     ends: (Timestamp, Timestamp),
 ) -> Vec<BTreeSet<usize>> {
     let mut known: BTreeMap<(usize, MetricId), Vec<&Episode>> = BTreeMap::new();
@@ -36,7 +46,26 @@ pub fn ordinary(
         runs.entry(run.metric).or_default().push(sharpened(run, of_component));
     }
     let all = Runs { runs, known, ends };
-    episodes.iter().map(|episode| all.with_the_like(episode).unwrap_or_default()).collect()
+    let others = |episode: &Episode| {
+        let members = groups.get(episode.group).map_or(usize::MAX, |group| group.members.len());
+        all.with_the_like(episode).or_else(|| too_many(episode, episodes, members))
+    };
+    episodes.iter().map(|episode| others(episode).unwrap_or_default()).collect()
+}
+
+/// The other members of a group that are about as slow at the time of an episode, if there are too many of them.
+fn too_many(episode: &Episode, episodes: &[Episode], members: usize) -> Option<BTreeSet<usize>> {
+    let is_together = |other: &&Episode| {
+        other.group == episode.group
+            && other.metric == episode.metric
+            && other.component != episode.component
+            && other.peak >= ALIKE * episode.peak
+            && !are_apart((other.begin, other.end), (episode.begin, episode.end))
+    };
+    let others: BTreeSet<usize> = episodes.iter().filter(is_together).map(|other| other.component).collect();
+    let together = others.len() + 1;
+    let is_too_many = together >= FEWEST_TOGETHER && together as f64 > LARGEST_SHARE * members as f64;
+    (is_too_many && episode.metric.aspect == Aspect::Latency).then_some(others)
 }
 
 /// The part of a run that its component's episode confirms: windows are anomalous for a small part of them, too, so that the
@@ -71,6 +100,9 @@ impl Runs<'_> {
         };
         let own: Vec<&AnomalousRun> = runs.iter().filter(is_own).collect();
         let own = of_short_windows(own, episode.end - episode.begin);
+        if !is_of_use && let Some(others) = self.with_as_much(&own, runs, episode) {
+            return Some(others);
+        }
         let longest = own.iter().map(|run| run.length).max()?;
         let mut all = BTreeSet::new();
         for run in own {
@@ -85,6 +117,45 @@ impl Runs<'_> {
                 return None;
             }
             all.extend(others);
+        }
+        Some(all)
+    }
+
+    /// The others whose anomalous windows at other times amount to so much that the amount of an episode is not unlikely among
+    /// them, in windows of any of its lengths. Some of them have to be about as severe.
+    fn with_as_much(
+        &self,
+        own: &[&AnomalousRun],
+        runs: &[AnomalousRun],
+        episode: &Episode,
+    ) -> Option<BTreeSet<usize>> {
+        let amount = |run: &AnomalousRun| (run.end - run.begin).seconds() * run.mean;
+        let mut all = BTreeSet::new();
+        for length in own.iter().map(|run| run.length).collect::<BTreeSet<Span>>() {
+            let of_length = || own.iter().filter(|run| run.length == length);
+            let peak = of_length().map(|run| run.peak).fold(0.0, f64::max);
+            let own: f64 = of_length().map(|run| amount(run)).sum();
+            let mut others: BTreeMap<usize, f64> = BTreeMap::new();
+            let mut severe: BTreeSet<usize> = BTreeSet::new();
+            let is_other = |run: &&AnomalousRun| {
+                run.length == length
+                    && run.component != episode.component
+                    && are_apart((run.begin, run.end), (episode.begin, episode.end))
+                    && !self.is_at_the_same_time(run, episode)
+            };
+            for run in runs.iter().filter(is_other) {
+                let most = others.entry(run.component).or_default();
+                *most = most.max(amount(run));
+                if run.peak >= ALIKE * peak {
+                    severe.insert(run.component);
+                }
+            }
+            let count = others.len() as f64;
+            let mean = others.values().sum::<f64>() / count;
+            if severe.len() < OTHERS || own > mean * (count.ln() + RARE) {
+                return None;
+            }
+            all.extend(others.into_keys().take(64));
         }
         Some(all)
     }
@@ -164,7 +235,7 @@ mod tests {
         let tracker = tracker(&[2.0, 2.1, 2.2, 2.3, 9.0], None);
         let episodes = tracker.episodes();
         let is_ordinary: Vec<bool> =
-            ordinary(&tracker, &episodes, ENDS).iter().map(|others| !others.is_empty()).collect();
+            ordinary(&tracker, &episodes, &[], ENDS).iter().map(|others| !others.is_empty()).collect();
         assert_eq!(is_ordinary, [true, true, true, true, false]);
     }
 
@@ -183,13 +254,13 @@ mod tests {
             persistence: 1.0,
         };
         let episodes: Vec<Episode> = (0..5).map(whole).collect();
-        assert_eq!(ordinary(&tracker, &episodes, ENDS), vec![BTreeSet::new(); 5]);
+        assert_eq!(ordinary(&tracker, &episodes, &[], ENDS), vec![BTreeSet::new(); 5]);
     }
 
     #[test]
     fn a_single_spell_is_not_ordinary() {
         let tracker = tracker(&[0.0, 0.0, 2.0, 0.0, 0.0], None);
-        assert_eq!(ordinary(&tracker, &tracker.episodes(), ENDS), [BTreeSet::new()]);
+        assert_eq!(ordinary(&tracker, &tracker.episodes(), &[], ENDS), [BTreeSet::new()]);
     }
 
     #[test]
@@ -227,7 +298,7 @@ mod tests {
         };
         let ends = (Timestamp::from_seconds(0), Timestamp::from_seconds(4 * 3600));
         let counts = |episodes: &[Episode]| -> Vec<usize> {
-            ordinary(&tracker, episodes, ends).iter().map(BTreeSet::len).collect()
+            ordinary(&tracker, episodes, &[], ends).iter().map(BTreeSet::len).collect()
         };
         assert_eq!(counts(&[turn(0, 1), turn(1, 1), turn(2, 1), turn(3, 1)]), [3, 3, 3, 3]);
     }
