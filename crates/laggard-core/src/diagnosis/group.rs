@@ -38,6 +38,8 @@ pub enum NotCompared {
     Stacked,
     /// They did nothing.
     Inactive,
+    /// They read where others write, or the other way round.
+    OtherWork,
 }
 
 /// Block devices of one class that are not peers of disks.
@@ -56,6 +58,7 @@ impl LeftOutClass {
             let reason = match one.reason {
                 LeftOutReason::StackedOn(_) => NotCompared::Stacked,
                 LeftOutReason::Inactive => NotCompared::Inactive,
+                LeftOutReason::OtherWork => NotCompared::OtherWork,
                 LeftOutReason::Class | LeftOutReason::PartitionOf(_) => NotCompared::Class,
             };
             *counts.entry((one.class, reason)).or_default() += 1;

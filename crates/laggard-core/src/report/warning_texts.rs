@@ -24,6 +24,9 @@ pub fn not_evaluated(reason: NotEvaluated) -> String {
 pub fn left_out(left_out: LeftOutClass) -> String {
     let reason = match left_out.class {
         _ if left_out.reason == NotCompared::Stacked => "they are stacked on devices that are compared",
+        _ if left_out.reason == NotCompared::OtherWork => {
+            "all disks of their host read where those of others write, or the other way round"
+        }
         _ if left_out.reason == NotCompared::Inactive => "they did nothing, or next to nothing",
         DeviceClass::Partition => "their requests are counted with those of their disks",
         DeviceClass::MultipathPath => "their requests are counted with those of the multipath device",

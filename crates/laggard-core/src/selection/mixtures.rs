@@ -11,7 +11,7 @@ use crate::model::metric::MetricId;
 use crate::tables::summary::Summary;
 
 /// Loads that differ by this factor are different roles: a system disk and a data disk.
-const LOAD_RATIO: f64 = 4.0;
+pub(super) const LOAD_RATIO: f64 = 4.0;
 /// Latencies that differ by this factor are different hardware.
 const SPEED_RATIO: f64 = 1.15;
 /// A smaller share of a group that differs is faulty, not another kind of hardware.
@@ -313,7 +313,7 @@ fn is_separate(levels: &[f64], lower: &[usize], higher: &[usize]) -> bool {
     low < high && 5 * wrong <= lower.len() + higher.len()
 }
 
-fn parts(summary: &Summary) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn parts(summary: &Summary) -> impl Iterator<Item = Range<usize>> {
     let parts = PARTS.min(summary.buckets.max(1));
     let buckets = summary.buckets;
     (0..parts).map(move |part| part * buckets / parts..(part + 1) * buckets / parts)

@@ -6,13 +6,15 @@
 //! 1. `activity`: devices that did nothing are neither suspects nor peers, unless a cluster file says that they are: paths
 //!    that should rest are peers of each other.
 //! 2. `roles`: clients and servers, and the links between them, where no cluster file states them.
-//! 3. `mixtures`: groups that consist of clusters for the whole recording, such as system and data disks, or hardware
+//! 3. `work`: hosts whose disks write where those of all others read.
+//! 4. `mixtures`: groups that consist of clusters for the whole recording, such as system and data disks, or hardware
 //!    generations.
 
 mod activity;
 mod gap;
 mod mixtures;
 mod roles;
+mod work;
 
 use crate::model::cluster::Inventory;
 use crate::model::component::Kind;
@@ -47,6 +49,7 @@ pub fn select(inventory: &Inventory, summary: &Summary) -> Option<Selection> {
     if !inventory.is_stated {
         activity::leave_out_inactive(&mut selected, summary);
         roles::assign(&mut selected, summary);
+        work::separate(&mut selected, summary);
     }
     let mixtures = mixtures::split(&mut selected, summary);
     (selected != *inventory).then_some(Selection { inventory: selected, mixtures })

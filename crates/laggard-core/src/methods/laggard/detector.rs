@@ -123,7 +123,7 @@ impl GroupDetector {
             is_known: vec![false; peers.members.len()],
             is_used: vec![false; peers.members.len()],
             idle: IdleRuns::new(peers.members.len()),
-            rounding: Rounding::new(),
+            rounding: Rounding::default(),
             periods: Vec::new(),
             metrics: Vec::new(),
             usual,

@@ -22,34 +22,38 @@ pub(super) fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
 const FEWEST_ACTIVE: usize = 3;
 
 /// Recognizes values that were rounded to whole numbers before they were recorded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Rounding {
-    is_whole: bool,
-    /// Values that are not 0, so far.
+    /// Values that are not 0, so far, and the whole numbers among them.
     values: usize,
+    whole: usize,
 }
+
+/// Where two samples share a step, their mean is no whole number.
+const WHOLE_SHARE: f64 = 0.9;
 
 /// With fewer values, whole numbers may be chance.
 const FEWEST_VALUES: usize = 12;
 
 impl Rounding {
-    pub(super) fn new() -> Rounding {
-        Rounding { is_whole: true, values: 0 }
-    }
-
     /// Moves rounded values towards their median, each by the difference that rounding may have made: 1 and 2 may be 1.49 and
     /// 1.51. Other values stay as they are.
     pub(super) fn without<'v>(&mut self, values: &'v [f64], scratch: &mut Vec<f64>) -> Cow<'v, [f64]> {
         let counted = || values.iter().filter(|value| **value > 0.0);
         self.values += counted().count();
-        self.is_whole &= counted().all(|value| value.fract() == 0.0);
+        self.whole += counted().filter(|value| value.fract() == 0.0).count();
+        let is_rounded =
+            self.values >= FEWEST_VALUES && self.whole as f64 >= WHOLE_SHARE * self.values as f64;
+        if !is_rounded {
+            return Cow::Borrowed(values);
+        }
         let all: Vec<f64> = counted().copied().collect();
         match median(&all, scratch) {
-            Some(middle) if self.is_whole && self.values >= FEWEST_VALUES => {
+            Some(middle) => {
                 let moved = |value: f64| value - (value - middle).clamp(-1.0, 1.0);
                 Cow::Owned(values.iter().map(|&v| if v > 0.0 { moved(v) } else { v }).collect())
             }
-            _ => Cow::Borrowed(values),
+            None => Cow::Borrowed(values),
         }
     }
 }
@@ -104,13 +108,19 @@ mod tests {
 
     #[test]
     fn rounded_values_differ_by_what_rounding_does_not_explain() {
-        let (mut rounding, mut scratch) = (Rounding::new(), Vec::new());
+        let (mut rounding, mut scratch) = (Rounding::default(), Vec::new());
         let values = [1.0, 1.0, 2.0, 1.0, 0.0, f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 40.0];
         let moved = rounding.without(&values, &mut scratch);
         assert_eq!((moved[2], moved[4], moved[14]), (1.0, 0.0, 39.0));
         assert!(moved[5].is_nan());
-        assert_eq!(*rounding.without(&[1.0, 2.5, 2.0], &mut scratch), [1.0, 2.5, 2.0]);
-        assert_eq!(*rounding.without(&[1.0, 2.0, 1.0], &mut scratch), [1.0, 2.0, 1.0], "not whole before");
+        assert_eq!(*rounding.without(&[1.0, 2.5, 1.0], &mut scratch), [1.0, 1.5, 1.0], "one of many");
+        let fractions = [1.1, 2.5, 1.2, 1.7, 9.6, 2.2];
+        assert_eq!(*rounding.without(&fractions, &mut scratch), fractions);
+        assert_eq!(
+            *rounding.without(&[1.0, 2.0, 1.0], &mut scratch),
+            [1.0, 2.0, 1.0],
+            "others were not whole"
+        );
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub enum LeftOutReason {
     StackedOn(String),
     /// It did nothing, or next to nothing, in the whole recording.
     Inactive,
+    /// Its host's disks read where others write, or the other way round.
+    OtherWork,
 }
 
 impl fmt::Display for LeftOut {
@@ -35,6 +37,7 @@ impl fmt::Display for LeftOut {
             LeftOutReason::PartitionOf(disk) => write!(f, "a partition of {disk}"),
             LeftOutReason::StackedOn(below) => write!(f, "stacked on {below}"),
             LeftOutReason::Inactive => f.write_str("inactive"),
+            LeftOutReason::OtherWork => f.write_str("does other work"),
             LeftOutReason::Class => f.write_str(match self.class {
                 DeviceClass::DeviceMapper | DeviceClass::Md | DeviceClass::Volume => "a volume",
                 DeviceClass::Loop => "a loop device",
