@@ -21,6 +21,8 @@ const HOT_RATIO: f64 = 1.3;
 const WAITING_POWER: f64 = 2.5;
 /// A smaller difference is not worth reporting.
 const LEAST_RATIO: f64 = 1.2;
+/// A difference that no operator notices.
+const SLIGHT_RATIO: f64 = 1.1;
 /// Requests this many times as large as the peers' are of another kind.
 const LARGE_RATIO: f64 = 3.0;
 
@@ -54,9 +56,23 @@ pub(super) fn explains(
     if slow.is_empty() && !busy.is_empty() {
         return Some(LoadDifference::OtherMix);
     }
+    if !slow.is_empty() && slow.iter().all(|&disk| has_less_load_only(disk, &range, context)) {
+        return Some(LoadDifference::Less);
+    }
     let difference = |&disk: &usize| DiskLoad::of(disk, &range, context)?.explanation(is_past);
     let differences: Option<Vec<LoadDifference>> = slow.iter().map(difference).collect();
     differences?.first().copied()
+}
+
+/// True if a disk takes no longer than its peers, though it has less load: so does one that waits for a slow network.
+fn has_less_load_only(disk: usize, range: &Range<usize>, context: Context<'_>) -> bool {
+    let ratio = |metric| {
+        let (own, peers) = traffic::compared(disk, metric, range, context)?;
+        Some(own / peers).filter(|ratio| ratio.is_finite())
+    };
+    let is_slower = |metric| ratio(metric).is_some_and(|ratio| ratio >= SLIGHT_RATIO);
+    let has_less = ratio(MetricId::Throughput).is_some_and(|ratio| ratio < 1.0 / SLIGHT_RATIO);
+    has_less && !is_slower(MetricId::Await) && !is_slower(MetricId::MinuteAwait)
 }
 
 /// True if the load of a disk differs from its peers' in some buckets, and that explains its latency.

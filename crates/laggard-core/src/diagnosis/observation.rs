@@ -83,6 +83,8 @@ pub enum Observation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadDifference {
     More,
+    /// Requests take no longer than those of the peers, but should take less.
+    Less,
     /// Of reads and writes.
     OtherMix,
     LargerRequests,

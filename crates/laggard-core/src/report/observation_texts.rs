@@ -33,7 +33,10 @@ pub(super) fn texts(observation: &Observation) -> (String, String) {
         ),
         Observation::UnevenLoad { component, difference, since, until } => (
             format!("{}, from {since} to {until}: uneven load, not a fault", uneven(component, *difference)),
-            format!("which job uses {component} more than its peers? It may be healthy"),
+            match difference {
+                LoadDifference::Less => format!("what keeps requests from {component}? Look at the network of its host"),
+                _ => format!("which job uses {component} more than its peers? It may be healthy"),
+            },
         ),
         Observation::UnevenTraffic { interfaces, worst, ratio, since, until } => (
             format!(
@@ -208,6 +211,11 @@ fn differing(components: &[String]) -> String {
 fn uneven(component: &str, difference: LoadDifference) -> String {
     match difference {
         LoadDifference::More => format!("the load of {component} is higher than its peers'"),
+        LoadDifference::Less => {
+            format!(
+                "the load of {component} is lower than its peers', and its requests take as long as theirs"
+            )
+        }
         LoadDifference::OtherMix => format!(
             "{component} has another share of reads and writes than its peers, and each takes as long as theirs"
         ),

@@ -53,7 +53,7 @@ pub enum OpenError {
 
 /// Values of all metrics in a portion: they bound the memory. Each portion decodes the row groups again that it shares with the
 /// one before.
-const VALUES_IN_A_PORTION: usize = 16_000_000;
+const VALUES_IN_A_PORTION: usize = 12_000_000;
 /// Instants of a portion that are handed out together: scores of windows take several times the memory of their values.
 const INSTANTS_TOGETHER: usize = 64;
 /// The tables with metrics that are compared.
