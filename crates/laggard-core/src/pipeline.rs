@@ -92,6 +92,7 @@ pub fn diagnose(
         ordinary: &ordinary,
         tracker,
         summary,
+        has_feedback: !feedback.events.is_empty(),
         peers: &peers,
         requests: &requests,
     };

@@ -18,6 +18,8 @@ pub struct Context<'a> {
     pub tracker: &'a Tracker,
     /// Means of all metrics over time.
     pub summary: &'a Summary,
+    /// After a repair, an incident does not begin before it.
+    pub has_feedback: bool,
     pub peers: &'a Peers<'a>,
     /// Reads and writes apart; empty where no disk is slow.
     pub requests: &'a Requests,

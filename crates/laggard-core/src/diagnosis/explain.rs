@@ -127,6 +127,7 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, step: Span, 
     let is_ongoing = incident.end + uncertain >= end || is_as_bad(incident, (incident.end, end), context);
     let is_from_begin =
         incident.begin <= start + uncertain || is_as_bad(incident, (start, incident.begin), context);
+    let is_since_start = is_from_begin && !context.has_feedback;
     let explains = facts.affected.iter().map(|&c| context.inventory.components[c].name.clone());
     let evidence = evidence_order::ordered(facts, first.cause, incident, context);
     let mut suspect = Suspect {
@@ -134,12 +135,12 @@ fn suspect(Case { incident, facts, causes, context, .. }: Case<'_>, step: Span, 
         confidence: rounded(first.confidence),
         severity: rounded(severity(&evidence)),
         persistence: episodes().map(|e| e.persistence).fold(0.0, f64::max),
-        since: if is_from_begin { start.min(incident.begin) } else { incident.begin },
+        since: if is_since_start { start.min(incident.begin) } else { incident.begin },
         until: if is_ongoing { end.max(incident.begin) } else { incident.end.min(end.max(incident.begin)) },
         is_ongoing,
         is_from_begin,
         usual_ratio: usual_ratio(&evidence, context),
-        since_uncertainty_seconds: if is_from_begin {
+        since_uncertainty_seconds: if is_since_start {
             0.0
         } else {
             uncertainty(incident, context, |episode| episode.begin == incident.begin)

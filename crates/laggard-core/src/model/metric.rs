@@ -227,7 +227,7 @@ impl MetricId {
         matches!(self, MetricId::Await | MetricId::MinuteAwait)
     }
 
-    /// What an interface receives or sends.
+    /// The bytes that an interface receives or sends.
     pub fn is_traffic(self) -> bool {
         matches!(self, MetricId::Rxbyt | MetricId::Txbyt)
     }

@@ -1,6 +1,6 @@
 //! Groups of devices that consist of clusters for the whole recording.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::gap::divided;
@@ -207,16 +207,45 @@ const NEARLY_ALL: f64 = 0.9;
 /// Devices of one name have another role if their load differs by this factor.
 const LOAD_RATIO_OF_NAME: f64 = 2.0;
 
-/// Faster and slower devices, of hosts that have only one or the other: a single device of a host that is slower may be faulty.
+/// Faster and slower devices. Those of one host, or of one name on all hosts, belong together: a single one that is slower may
+/// be faulty.
 fn by_speed(inventory: &Inventory, summary: &Summary, group: &PeerGroup) -> Option<(PeerGroup, PeerGroup)> {
     let levels = speeds(inventory, summary, group);
     let (faster, slower) = divided(&levels(0..summary.buckets), SPEED_RATIO.ln(), smallest(group))?;
     let is_lasting = parts(summary).all(|range| is_separate(&levels(range), &faster, &slower));
-    let host = |&at: &usize| inventory.components[group.members[at]].host.as_str();
-    let hosts: BTreeSet<&str> = faster.iter().map(host).collect();
-    let is_by_host = !slower.iter().any(|at| hosts.contains(host(at)));
-    (is_large(faster.len(), group) && is_large(slower.len(), group) && is_lasting && is_by_host)
+    if !is_lasting {
+        return None;
+    }
+    let component = |at: usize| &inventory.components[group.members[at]];
+    let (faster, slower) =
+        kept_together(&slower, group, &|at| component(at).host.as_str()).or_else(|| {
+            let name = |at: usize| component(at).attributes.get("device").map_or("", String::as_str);
+            kept_together(&slower, group, &name)
+        })?;
+    (is_large(faster.len(), group) && is_large(slower.len(), group))
         .then(|| (part(group, &faster, "speed=fast"), part(group, &slower, "speed=slow")))
+}
+
+/// This share of a group may be faster or slower than the others of its host or name, and at least one.
+const EXCEPTIONS: f64 = 0.1;
+
+/// The faster and the slower members, if nearly all members with one key are on the same side: then all of them are.
+fn kept_together<'a>(
+    slower: &[usize],
+    group: &PeerGroup,
+    key: &dyn Fn(usize) -> &'a str,
+) -> Option<(Vec<usize>, Vec<usize>)> {
+    let mut keys: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    (0..group.members.len()).for_each(|at| keys.entry(key(at)).or_default().push(at));
+    let (mut fast, mut slow, mut exceptions) = (Vec::new(), Vec::new(), 0);
+    for members in keys.into_values() {
+        let slow_ones = members.iter().filter(|at| slower.contains(at)).count();
+        let is_slow = 2 * slow_ones > members.len();
+        exceptions += if is_slow { members.len() - slow_ones } else { slow_ones };
+        if is_slow { slow.extend(members) } else { fast.extend(members) }
+    }
+    let most = (EXCEPTIONS * group.members.len() as f64).max(1.0);
+    (exceptions as f64 <= most).then_some((fast, slow))
 }
 
 /// The mean logarithm of each member's latency in a part of the recording.

@@ -5,6 +5,7 @@ mod chronic;
 mod contradictions;
 mod invariance;
 mod missing;
+mod ordinary;
 mod system;
 mod times;
 mod watching;

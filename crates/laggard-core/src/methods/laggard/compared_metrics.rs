@@ -72,7 +72,7 @@ const DISK: &[ComparedMetric] = &[
     evidence(MetricId::WrSec, ValueKind::Amount(0.0), 0.42),
 ];
 
-/// What a busy time is compared for, and the latency, which shows how many requests a device has at a time.
+/// The work that a busy time is compared for, and the latency, which shows how many requests a device has at a time.
 const WORK: &[MetricId] = &[MetricId::Tps, MetricId::Await, MetricId::RdSec, MetricId::WrSec];
 
 /// Traffic that the peers do not have belongs to another workload.

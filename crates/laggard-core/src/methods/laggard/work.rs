@@ -2,7 +2,7 @@
 //! In: busy times, and the work of each kind that was done in them. Out: logarithms of ratios. Always: a lower bound. A device
 //! that does more of any kind of work is expected to need as much more time as it does more of that kind.
 //!
-//! What one request or one byte costs is not known, and differs between devices. Whatever they cost, a device that did `n`
+//! The cost of one request or one byte is not known, and differs between devices. Whatever they cost, a device that did `n`
 //! times as much of each kind, or less, needs at most `n` times the peers' time. Queues play no part in it: it shows a slow
 //! device beside peers whose requests wait long because memory is written back in bulk.
 //!
@@ -18,7 +18,7 @@ pub(super) struct Work<'a> {
     pub(super) requests: &'a [f64],
     /// Latency of each request.
     pub(super) await_ms: &'a [f64],
-    /// What is read, and what is written.
+    /// Sectors read and written.
     pub(super) amounts: [&'a [f64]; 2],
 }
 
