@@ -29,6 +29,8 @@ pub struct Strengths {
     pub less_network: f64,
     /// Smaller congestion windows, or more retransmits.
     pub congestion: f64,
+    /// More retransmits. A connection that carries much may well have a smaller window than those that carry nothing.
+    pub losses: f64,
     /// Longer round trips.
     pub round_trips: f64,
     /// Tasks wait for a processor.
@@ -243,8 +245,11 @@ impl Strengths {
             _ => return,
         };
         *slot = slot.max(strength);
-        if metric.id == MetricId::Svctm && is_more {
-            self.busy_time = self.busy_time.max(strength);
+        let is_loss = metric.id.is_loss() || matches!(metric.id, MetricId::LinkRetrans | MetricId::Retrans);
+        match metric.id {
+            MetricId::Svctm if is_more => self.busy_time = self.busy_time.max(strength),
+            _ if is_loss && is_more => self.losses = self.losses.max(strength),
+            _ => {}
         }
     }
 }

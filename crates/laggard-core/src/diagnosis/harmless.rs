@@ -163,7 +163,7 @@ fn is_only_traffic(Case { incident, facts, context, is_past, .. }: Case<'_>) -> 
     let metric = |&e: &usize| context.episodes[e].metric.id;
     let is_network = |id: MetricId| id.is_traffic() || id.is_round_trip();
     let s = &facts.strengths;
-    let is_harmful = s.congestion.max(s.latency).max(s.lost()) > 1.0;
+    let is_harmful = s.losses.max(s.latency).max(s.lost()) > 1.0;
     let carries_more =
         s.more_network() > 1.0 || facts.network_share.is_some_and(|share| share > BUSY_NETWORK);
     // A slow network carries less, which does not explain that it is slow.

@@ -40,8 +40,33 @@ pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
             more += (own - peers).max(0.0);
         }
         let is_storage_server = moved > STORAGE_SHARE * peers;
-        own > FOREIGN_RATIO * peers && is_storage_server && more < EXPLAINED_SHARE * (own - peers)
+        // A server may answer its usual clients from memory. Where connections were recorded, they show who it talks to.
+        let is_usual = || connections(host, &range, context).is_some_and(|busiest| !busiest.is_alone);
+        own > FOREIGN_RATIO * peers
+            && is_storage_server
+            && more < EXPLAINED_SHARE * (own - peers)
+            && !is_usual()
     })
+}
+
+/// The busiest connection of a host.
+struct Busiest {
+    /// No other host has one with the same remote host.
+    is_alone: bool,
+}
+
+/// Nothing where the host's connections were not recorded.
+fn connections(host: &str, range: &Range<usize>, context: Context<'_>) -> Option<Busiest> {
+    let components = &context.inventory.components;
+    let links = || components.iter().filter(|component| component.kind == Kind::LINK);
+    let segments = |link: &Component| {
+        context.summary.mean(MetricId::LinkSegs, &link.recorded, range.clone()).unwrap_or(0.0)
+    };
+    let busiest = links()
+        .filter(|link| link.host == host && segments(link) > 0.0)
+        .max_by(|a, b| segments(a).total_cmp(&segments(b)))?;
+    let is_alone = !links().any(|other| other.host != host && remote(other) == remote(busiest));
+    Some(Busiest { is_alone })
 }
 
 /// True if the busiest connection of an incident's storage servers is one that no other host has the like of. It may be a
@@ -49,24 +74,11 @@ pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
 pub(super) fn is_of_one_connection(incident: &Incident, context: Context<'_>) -> bool {
     let components = &context.inventory.components;
     let range = context.summary.range(incident.begin, incident.end);
-    let is_link = |link: &&Component| link.kind == Kind::LINK;
     let hosts: BTreeSet<&str> =
         incident.episodes.iter().map(|&e| components[context.episodes[e].component].host.as_str()).collect();
-    let is_server = |host: &&str| components.iter().any(|c| c.kind == Kind::SERVER && c.host == **host);
-    let is_of_one = |host: &&str| {
-        let segments = |link: &Component| {
-            context.summary.mean(MetricId::LinkSegs, &link.recorded, range.clone()).unwrap_or(0.0)
-        };
-        let own = || components.iter().filter(is_link).filter(|link| link.host == **host);
-        let is_alone = |link: &&Component| {
-            !components
-                .iter()
-                .filter(is_link)
-                .any(|other| other.host != **host && remote(other) == remote(link))
-        };
-        own().max_by(|a, b| segments(a).total_cmp(&segments(b))).is_some_and(|busiest| is_alone(&busiest))
-    };
-    hosts.iter().all(|host| is_server(host) && is_of_one(host))
+    let is_server = |host: &str| components.iter().any(|c| c.kind == Kind::SERVER && c.host == host);
+    let is_alone = |host: &str| connections(host, &range, context).is_some_and(|busiest| busiest.is_alone);
+    hosts.iter().all(|host| is_server(host) && is_alone(host))
 }
 
 /// Round trips are longer than those at the same traffic if they are more than this many times as long.
