@@ -81,6 +81,9 @@ pub struct Facts {
     pub network_share: Option<f64>,
     /// True if the affected host is known to have had connections in most of the time.
     pub keeps_connections: bool,
+    /// True if a lack of connections says something: servers are known apart from clients, which have none between jobs, and the
+    /// host carries next to nothing, so that it has no others either.
+    pub may_be_disconnected: bool,
     /// True if the network of the culprit's host was recorded.
     pub has_network: bool,
     /// The load of the affected disks, as a multiple of their peers'; nothing where it was not recorded.
@@ -163,11 +166,14 @@ impl Facts {
         if let Some(load) = load {
             strengths.follow(load);
         }
+        let network_share = network_share(incident, &affected, context);
+        let has_roles = context.inventory.components.iter().any(|component| component.kind == Kind::CLIENT);
         Facts {
+            may_be_disconnected: has_roles && network_share.is_none_or(|share| share < NEARLY_SILENT),
             share: share(&incident.culprit, &affected, context.inventory),
             held: held(&incident.culprit, context.inventory),
             container: container(&incident.culprit),
-            network_share: network_share(incident, &affected, context),
+            network_share,
             keeps_connections: keeps_connections(incident, &affected, context),
             has_network: related_networks(&affected, context.inventory),
             load,
@@ -178,6 +184,9 @@ impl Facts {
         }
     }
 }
+
+/// A host that is down still answers attempts to connect, which is much where its peers hardly carry more.
+const NEARLY_SILENT: f64 = 0.1;
 
 /// Makes the whole time as strong as the strongest ratio: 8 times the threshold.
 const FULL_SHARE: f64 = 2.24;

@@ -86,6 +86,7 @@ pub(super) fn observation(case: Case<'_>, step: Span) -> Option<Observation> {
     let is_skew = case.causes.first().is_some_and(|first| first.cause == Cause::WorkloadSkew);
     own_jobs(case)
         .or_else(|| is_skew.then(|| uneven_load(case, LoadDifference::More)))
+        .or_else(|| unconnected(case))
         .or_else(|| removed(case))
         .or_else(|| unused(incident, step, context))
         .or_else(|| is_activity.then(|| only_used(case)).flatten())
@@ -105,6 +106,23 @@ fn own_jobs(Case { incident, facts, causes, .. }: Case<'_>) -> Option<Observatio
         since: incident.begin,
         until: incident.end,
     })
+}
+
+/// A host without connections that is no server, or still has traffic, works for others or rests.
+fn unconnected(case: Case<'_>) -> Option<Observation> {
+    let Case { incident, facts, context, .. } = case;
+    let is_of_connections =
+        |&e: &usize| context.episodes[e].metric.id == MetricId::Disconnection || is_traffic_of(e, context);
+    let is_lonely = facts.strengths.disconnection > 1.0 && !facts.may_be_disconnected;
+    (is_lonely && incident.episodes.iter().all(is_of_connections)).then(|| Observation::Unused {
+        component: named(&incident.culprit, context).name,
+        since: incident.begin,
+        until: incident.end,
+    })
+}
+
+fn is_traffic_of(episode: usize, context: Context<'_>) -> bool {
+    context.episodes[episode].metric.id.is_traffic()
 }
 
 /// Devices that were drained, and then left their host for good, are not lost.
@@ -132,7 +150,7 @@ fn uneven_load(Case { incident, context, .. }: Case<'_>, difference: LoadDiffere
 fn unused(incident: &Incident, step: Span, context: Context<'_>) -> Option<Observation> {
     let Culprit::Component(disk) = incident.culprit else { return None };
     // A disk that rests has no traffic: what its server's interfaces carry less is no other fault.
-    let is_traffic = |e: &&usize| context.episodes[**e].metric.id.is_traffic();
+    let is_traffic = |e: &&usize| is_traffic_of(**e, context);
     let other = || incident.episodes.iter().filter(|e| !is_traffic(e));
     let is_all = |id| other().all(|&e| context.episodes[e].metric.id == id) && other().next().is_some();
     let is_latency = |&e: &usize| context.episodes[e].metric.aspect == Aspect::Latency;

@@ -89,6 +89,7 @@ mod tests {
             container,
             network_share: None,
             keeps_connections: false,
+            may_be_disconnected: false,
             has_network,
             load: None,
             is_lun,

@@ -16,7 +16,7 @@ fn weigh(facts: &Facts) -> (f64, &'static str) {
     let absent = if facts.is_most_of_a_server() { weight(s.absence) } else { 0.0 };
     // Its recorder goes on, but neither its disks nor its network do anything.
     let silent = if facts.is_silent() && !facts.keeps_connections { weight(s.idleness) } else { 0.0 };
-    let disconnected = weight(s.disconnection);
+    let disconnected = if facts.may_be_disconnected { weight(s.disconnection) } else { 0.0 };
     let because = if disconnected > absent.max(silent) {
         "it has no connections, while its peers have some"
     } else if silent > absent {
