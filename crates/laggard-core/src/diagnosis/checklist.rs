@@ -112,6 +112,7 @@ mod tests {
             ordinary: &vec![BTreeSet::new(); episodes.len()],
             tracker: &tracker,
             summary: &summary,
+            has_feedback: false,
             peers: &peers,
             requests: &Requests::new(begin, end, Span::SECOND, 3),
         };
