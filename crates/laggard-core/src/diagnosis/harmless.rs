@@ -108,7 +108,7 @@ fn own_jobs(Case { incident, facts, causes, .. }: Case<'_>) -> Option<Observatio
     })
 }
 
-/// A host without connections that is no server, or still has traffic, works for others or rests.
+/// A host without connections that is not a server, or still has traffic, works for others or rests.
 fn unconnected(case: Case<'_>) -> Option<Observation> {
     let Case { incident, facts, context, .. } = case;
     let is_of_connections =

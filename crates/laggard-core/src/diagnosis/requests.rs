@@ -102,7 +102,7 @@ fn others(disk: usize, inventory: &Inventory) -> impl Iterator<Item = usize> {
     group.into_iter().flat_map(|group| &group.members).copied().filter(move |&other| other != disk)
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }

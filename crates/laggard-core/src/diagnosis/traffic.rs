@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::context::Context;
+use super::requests::median;
 use crate::model::cluster::Component;
 use crate::model::component::Kind;
 use crate::model::metric::MetricId;
@@ -41,7 +42,7 @@ pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
         }
         let is_storage_server = moved > STORAGE_SHARE * peers;
         // A server may answer its usual clients from memory. Where connections were recorded, they show who it talks to.
-        let is_usual = || connections(host, &range, context).is_some_and(|busiest| !busiest.is_alone);
+        let is_usual = || is_busiest_alone(host, &range, context) == Some(false);
         own > FOREIGN_RATIO * peers
             && is_storage_server
             && more < EXPLAINED_SHARE * (own - peers)
@@ -49,14 +50,8 @@ pub(super) fn is_foreign(incident: &Incident, context: Context<'_>) -> bool {
     })
 }
 
-/// The busiest connection of a host.
-struct Busiest {
-    /// No other host has one with the same remote host.
-    is_alone: bool,
-}
-
-/// Nothing where the host's connections were not recorded.
-fn connections(host: &str, range: &Range<usize>, context: Context<'_>) -> Option<Busiest> {
+/// True if no other host has the like of a host's busiest connection. Nothing where its connections were not recorded.
+fn is_busiest_alone(host: &str, range: &Range<usize>, context: Context<'_>) -> Option<bool> {
     let components = &context.inventory.components;
     let links = || components.iter().filter(|component| component.kind == Kind::LINK);
     let segments = |link: &Component| {
@@ -65,8 +60,7 @@ fn connections(host: &str, range: &Range<usize>, context: Context<'_>) -> Option
     let busiest = links()
         .filter(|link| link.host == host && segments(link) > 0.0)
         .max_by(|a, b| segments(a).total_cmp(&segments(b)))?;
-    let is_alone = !links().any(|other| other.host != host && remote(other) == remote(busiest));
-    Some(Busiest { is_alone })
+    Some(!links().any(|other| other.host != host && remote(other) == remote(busiest)))
 }
 
 /// True if the busiest connection of an incident's storage servers is one that no other host has the like of. It may be a
@@ -77,7 +71,7 @@ pub(super) fn is_of_one_connection(incident: &Incident, context: Context<'_>) ->
     let hosts: BTreeSet<&str> =
         incident.episodes.iter().map(|&e| components[context.episodes[e].component].host.as_str()).collect();
     let is_server = |host: &str| components.iter().any(|c| c.kind == Kind::SERVER && c.host == host);
-    let is_alone = |host: &str| connections(host, &range, context).is_some_and(|busiest| busiest.is_alone);
+    let is_alone = |host: &str| is_busiest_alone(host, &range, context) == Some(true);
     hosts.iter().all(|host| is_server(host) && is_alone(host))
 }
 
@@ -99,9 +93,9 @@ pub(super) fn delays_more_than_others(incident: &Incident, context: Context<'_>)
         let peers = members.iter().filter(|&&member| member != episode.component);
         let others: Vec<HostTimes> = peers.map(|&member| HostTimes::of(member, context)).collect();
         let own_trip = own.times(|at| during.contains(&at)).map(|(trip, _)| trip);
-        let Some(own_trip) = middle(own_trip.collect()) else { return false };
+        let Some(own_trip) = median(own_trip.collect()) else { return false };
         let carried = own.times(|at| during.contains(&at)).map(|(_, carried)| carried);
-        let Some(carried) = middle(carried.collect()) else { return false };
+        let Some(carried) = median(carried.collect()) else { return false };
         let as_busy: Vec<f64> = others
             .iter()
             .flat_map(|other| other.times(|_| true))
@@ -110,7 +104,7 @@ pub(super) fn delays_more_than_others(incident: &Incident, context: Context<'_>)
             .map(|(trip, _)| trip)
             .collect();
         as_busy.len() >= FEWEST_TIMES
-            && middle(as_busy)
+            && median(as_busy)
                 .is_some_and(|usual| own_trip + NEGLIGIBLE_MS > LONGER * (usual + NEGLIGIBLE_MS))
     })
 }
@@ -142,11 +136,6 @@ impl HostTimes {
         both.filter(move |(at, (trip, carried))| is_wanted(*at) && !trip.is_nan() && !carried.is_nan())
             .map(|(_, both)| both)
     }
-}
-
-fn middle(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 /// True if the round trips of a host's connections were recorded, and all of them are with hosts that others have connections
