@@ -40,9 +40,11 @@ pub(super) fn explains(
         return None;
     }
     let range = context.summary.range(incident.begin, incident.end);
-    let busy = |e: &&usize| context.episodes[**e].metric.id == MetricId::Svctm;
-    let busy: BTreeSet<usize> =
-        incident.episodes.iter().filter(busy).map(|&e| context.episodes[e].component).collect();
+    let disks = |is_wanted: &dyn Fn(MetricId) -> bool| -> BTreeSet<usize> {
+        let episodes = incident.episodes.iter().map(|&e| &context.episodes[e]);
+        episodes.filter(|episode| is_wanted(episode.metric.id)).map(|episode| episode.component).collect()
+    };
+    let (busy, slow) = (disks(&|id| id == MetricId::Svctm), disks(&MetricId::is_await));
     let is_slower = |&disk: &usize| {
         same_work::busy_ratio(disk, &range, context).is_some_and(|ratio| ratio >= LEAST_RATIO)
     };
@@ -50,9 +52,6 @@ pub(super) fn explains(
     if busy.iter().any(is_slower) {
         return None;
     }
-    let is_slow = |&&e: &&usize| context.episodes[e].metric.id.is_await();
-    let slow: BTreeSet<usize> =
-        incident.episodes.iter().filter(is_slow).map(|&e| context.episodes[e].component).collect();
     if slow.is_empty() && !busy.is_empty() {
         return Some(LoadDifference::OtherMix);
     }

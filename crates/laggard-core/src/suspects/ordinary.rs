@@ -22,6 +22,8 @@ const RARE: f64 = 3.0;
 /// If more than this share of a group differs from the others at the same time, it is not known which of them are as they should be.
 const LARGEST_SHARE: f64 = 0.25;
 const FEWEST_TOGETHER: usize = 4;
+/// More of the others are not worth naming.
+const MOST_NAMED: usize = 64;
 /// A score, a length of windows, and a duration, of at least this share is the like of it. The last windows of a recording
 /// are shorter.
 const ALIKE: f64 = 0.7;
@@ -112,7 +114,7 @@ impl Runs<'_> {
                     && !self.is_at_the_same_time(other, episode)
             };
             let like_it = runs.iter().filter(is_alike);
-            let others: BTreeSet<usize> = like_it.map(|other| other.component).take(64).collect();
+            let others: BTreeSet<usize> = like_it.map(|other| other.component).take(MOST_NAMED).collect();
             if others.len() < needed {
                 return None;
             }
@@ -155,7 +157,7 @@ impl Runs<'_> {
             if severe.len() < OTHERS || own > mean * (count.ln() + RARE) {
                 return None;
             }
-            all.extend(others.into_keys().take(64));
+            all.extend(others.into_keys().take(MOST_NAMED));
         }
         Some(all)
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
-/// `net` is a folder such as `/proc/thread-self/net`. What cannot be read has no addresses.
-pub(super) fn addresses(net: &Path) -> BTreeSet<IpAddr> {
-    let read = |file: &str| std::fs::read_to_string(net.join(file)).unwrap_or_default();
-    let (trie, list) = (read("fib_trie"), read("if_inet6"));
-    of_trie(&trie).map(IpAddr::from).chain(of_list(&list).map(IpAddr::from)).collect()
+/// `net` is a folder such as `/proc/thread-self/net`. None if it cannot be read; a host without IPv6 has no `if_inet6`.
+pub(super) fn addresses(net: &Path) -> Option<BTreeSet<IpAddr>> {
+    let trie = std::fs::read_to_string(net.join("fib_trie")).ok()?;
+    let list = std::fs::read_to_string(net.join("if_inet6")).unwrap_or_default();
+    Some(of_trie(&trie).map(IpAddr::from).chain(of_list(&list).map(IpAddr::from)).collect())
 }
 
 /// Each address is on a line of its own; the next line is its entry: `/32 host LOCAL`.
@@ -61,6 +61,14 @@ fe8000000000000000fc00fffe000001 04 40 20 80     eth0
     fn addresses_of_other_hosts_and_of_the_host_itself_are_left_out() {
         assert_eq!(of_trie(TRIE).collect::<BTreeSet<_>>(), [Ipv4Addr::new(198, 18, 1, 2)].into());
         assert_eq!(of_list(LIST).collect::<Vec<_>>(), ["fd00::2".parse::<Ipv6Addr>().unwrap()]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_unknown() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(addresses(folder.path()), None);
+        std::fs::write(folder.path().join("fib_trie"), TRIE).unwrap();
+        assert_eq!(addresses(folder.path()), Some([IpAddr::from([198, 18, 1, 2])].into()));
     }
 
     #[test]

@@ -46,7 +46,9 @@ impl FactsReader {
         if netns.is_none() {
             self.last.interfaces = sysfs::interfaces(sysfs);
         }
-        self.last.addresses = addresses(&net_folder(procfs));
+        if let Some(addresses) = addresses(&net_folder(procfs)) {
+            self.last.addresses = addresses;
+        }
         // A failure of sock_diag is reported by the source of connections.
         if let Some(Ok(ports)) = self.listeners.as_mut().map(|listeners| listeners.read(procfs)) {
             self.last.ports = ports;

@@ -174,10 +174,20 @@ impl GroupDetector {
         for (_, values) in columns {
             self.is_used.iter_mut().zip(*values).for_each(|(used, value)| *used |= *value > 0.0);
         }
-        let columns = self.without_rounding(columns, &mut scratch.sorted);
-        let columns: Vec<(&'static Metric, &[f64])> =
-            columns.iter().map(|(metric, values)| (*metric, &**values)).collect();
-        let columns = columns.as_slice();
+        let latencies = column(columns, MetricId::Await);
+        let latencies = latencies.and_then(|values| self.rounding.removed(values, &mut scratch.sorted));
+        let mut replaced: Vec<(&'static Metric, &[f64])>;
+        let columns = match &latencies {
+            None => columns,
+            Some(latencies) => {
+                replaced = columns.to_vec();
+                replaced
+                    .iter_mut()
+                    .filter(|(metric, _)| metric.id == MetricId::Await)
+                    .for_each(|(_, values)| *values = latencies);
+                &replaced
+            }
+        };
         let load = columns.iter().find(|(metric, _)| metric.id == LOAD);
         if let Some((metric, values)) = load {
             of_amounts(values, self.levels.negligible(metric), &mut scratch.sorted, &mut scratch.loads);
@@ -221,19 +231,6 @@ impl GroupDetector {
         }
     }
 
-    /// The same columns with latencies that do not differ by what rounding explains.
-    fn without_rounding<'v>(
-        &mut self,
-        columns: &[(&'static Metric, &'v [f64])],
-        scratch: &mut Vec<f64>,
-    ) -> Vec<(&'static Metric, Cow<'v, [f64]>)> {
-        let of = |&(metric, values): &(&'static Metric, &'v [f64])| match metric.id {
-            MetricId::Await => (metric, self.rounding.without(values, scratch)),
-            _ => (metric, Cow::Borrowed(values)),
-        };
-        columns.iter().map(of).collect()
-    }
-
     /// The busy time of each device for its work, where all of that was recorded.
     fn busy_time(
         &mut self,
@@ -242,7 +239,7 @@ impl GroupDetector {
         columns: &[(&'static Metric, &[f64])],
         scratch: &mut Scratch,
     ) {
-        let column = |id| columns.iter().find(|(metric, _)| metric.id == id).map(|(_, values)| *values);
+        let column = |id| column(columns, id);
         let (Some(service_ms), Some(requests), Some(await_ms), Some(read), Some(written)) = (
             column(MetricId::Svctm),
             column(MetricId::Tps),
@@ -266,7 +263,7 @@ impl GroupDetector {
         columns: &[(&'static Metric, &[f64])],
         scratch: &mut Scratch,
     ) {
-        let column = |id| columns.iter().find(|(metric, _)| metric.id == id).map(|(_, values)| *values);
+        let column = |id| column(columns, id);
         let (Some(latencies), Some(requests)) = (column(MetricId::Await), column(MetricId::Tps)) else {
             return;
         };
@@ -427,6 +424,11 @@ impl GroupDetector {
         self.metrics.iter_mut().for_each(MetricDetector::finish);
         self.take_ended()
     }
+}
+
+/// The values of a metric at an instant, if it was recorded.
+fn column<'v>(columns: &[(&'static Metric, &'v [f64])], id: MetricId) -> Option<&'v [f64]> {
+    columns.iter().find(|(metric, _)| metric.id == id).map(|(_, values)| *values)
 }
 
 /// Instants that are transposed together, for the processor's cache.

@@ -1,7 +1,5 @@
 //! The ratio of each component to the median of its peers at the same instant.
 
-use std::borrow::Cow;
-
 /// The median of the values that are not NaN; of an even number, the mean of the middle two.
 pub(super) fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
     scratch.clear();
@@ -21,6 +19,11 @@ pub(super) fn median(values: &[f64], scratch: &mut Vec<f64>) -> Option<f64> {
 /// With fewer active peers there is no usual value.
 const FEWEST_ACTIVE: usize = 3;
 
+/// True if enough members have a value to compare it: half of those that are `present` and ever used.
+pub(super) fn are_enough(active: usize, present: usize) -> bool {
+    active >= FEWEST_ACTIVE && 2 * active >= present
+}
+
 /// Recognizes values that were rounded to whole numbers before they were recorded.
 #[derive(Debug, Default)]
 pub(super) struct Rounding {
@@ -36,25 +39,20 @@ const WHOLE_SHARE: f64 = 0.9;
 const FEWEST_VALUES: usize = 12;
 
 impl Rounding {
-    /// Moves rounded values towards their median, each by the difference that rounding may have made: 1 and 2 may be 1.49 and
-    /// 1.51. Other values stay as they are.
-    pub(super) fn without<'v>(&mut self, values: &'v [f64], scratch: &mut Vec<f64>) -> Cow<'v, [f64]> {
+    /// The values moved towards their median, each by the difference that rounding may have made: 1 and 2 may be 1.49 and 1.51.
+    /// None if they were not rounded.
+    pub(super) fn removed(&mut self, values: &[f64], scratch: &mut Vec<f64>) -> Option<Vec<f64>> {
         let counted = || values.iter().filter(|value| **value > 0.0);
         self.values += counted().count();
         self.whole += counted().filter(|value| value.fract() == 0.0).count();
         let is_rounded =
             self.values >= FEWEST_VALUES && self.whole as f64 >= WHOLE_SHARE * self.values as f64;
         if !is_rounded {
-            return Cow::Borrowed(values);
+            return None;
         }
-        let all: Vec<f64> = counted().copied().collect();
-        match median(&all, scratch) {
-            Some(middle) => {
-                let moved = |value: f64| value - (value - middle).clamp(-1.0, 1.0);
-                Cow::Owned(values.iter().map(|&v| if v > 0.0 { moved(v) } else { v }).collect())
-            }
-            None => Cow::Borrowed(values),
-        }
+        let middle = median(&counted().copied().collect::<Vec<f64>>(), scratch)?;
+        let moved = |value: f64| value - (value - middle).clamp(-1.0, 1.0);
+        Some(values.iter().map(|&value| if value > 0.0 { moved(value) } else { value }).collect())
     }
 }
 
@@ -74,7 +72,7 @@ pub(super) fn of_active(
     }
     let active = ratios.iter().filter(|value| !value.is_nan()).count();
     match median(ratios, scratch) {
-        Some(median) if active >= FEWEST_ACTIVE && 2 * active >= present => {
+        Some(median) if are_enough(active, present) => {
             ratios.iter_mut().for_each(|ratio| *ratio = ((*ratio + negligible) / (median + negligible)).ln());
         }
         _ => ratios.fill(f64::NAN),
@@ -110,17 +108,13 @@ mod tests {
     fn rounded_values_differ_by_what_rounding_does_not_explain() {
         let (mut rounding, mut scratch) = (Rounding::default(), Vec::new());
         let values = [1.0, 1.0, 2.0, 1.0, 0.0, f64::NAN, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 40.0];
-        let moved = rounding.without(&values, &mut scratch);
+        let moved = rounding.removed(&values, &mut scratch).unwrap();
         assert_eq!((moved[2], moved[4], moved[14]), (1.0, 0.0, 39.0));
         assert!(moved[5].is_nan());
-        assert_eq!(*rounding.without(&[1.0, 2.5, 1.0], &mut scratch), [1.0, 1.5, 1.0], "one of many");
+        assert_eq!(rounding.removed(&[1.0, 2.5, 1.0], &mut scratch).unwrap(), [1.0, 1.5, 1.0], "one of many");
         let fractions = [1.1, 2.5, 1.2, 1.7, 9.6, 2.2];
-        assert_eq!(*rounding.without(&fractions, &mut scratch), fractions);
-        assert_eq!(
-            *rounding.without(&[1.0, 2.0, 1.0], &mut scratch),
-            [1.0, 2.0, 1.0],
-            "others were not whole"
-        );
+        assert_eq!(rounding.removed(&fractions, &mut scratch), None);
+        assert_eq!(rounding.removed(&[1.0, 2.0, 1.0], &mut scratch), None, "others were not whole");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! A device that serves requests in parallel needs less busy time if it has more of them at a time. How much less is learnt from
 //! its group ([`super::load`]). Until it is known, the time is taken to be shared by all of them, as in a latency.
 
-use super::ratio::median;
+use super::ratio::{are_enough, median};
 
 /// At an instant: for each member, 0 or NaN where it did nothing.
 pub(super) struct Work<'a> {
@@ -21,9 +21,6 @@ pub(super) struct Work<'a> {
     /// Sectors read and written.
     pub(super) amounts: [&'a [f64]; 2],
 }
-
-/// With fewer members at work there is no usual time.
-const FEWEST_ACTIVE: usize = 3;
 
 impl Work<'_> {
     /// The ratio of each member, and of the requests that it has at a time: fewer have a positive logarithm. If fewer than half
@@ -41,7 +38,7 @@ impl Work<'_> {
         let present = (0..members).filter(|&at| is_used[at] && !self.service_ms[at].is_nan()).count();
         ratios.fill(f64::NAN);
         fewer_at_a_time.fill(f64::NAN);
-        if active.len() < FEWEST_ACTIVE || 2 * active.len() < present {
+        if !are_enough(active.len(), present) {
             return;
         }
         let mut logs = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
